@@ -1,0 +1,72 @@
+#pragma once
+// A group of ranks: a named RAII value over an MPI communicator. A group of one is a correct no-op.
+//
+// Every call and byte is counted (traffic()). Transfers go in pieces below 1 GiB. MPI errors become Error with the
+// communicator's name and the call. In check mode (all tests) every collective first compares its signature (call, bytes,
+// type) with the other ranks' on a shadow communicator, so a mismatch is an error that names the calls, not a hang.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+namespace maxplus {
+
+struct Traffic {
+  std::int64_t calls = 0;
+  std::int64_t bytes_sent = 0;
+  double seconds = 0;
+};
+
+class Communicator {
+ public:
+  enum class Checking { off, on };
+
+  // A group of this process alone; works without MPI.
+  static Communicator self(std::string name);
+  // Duplicates `parent` (collective).
+  Communicator(std::string name, MPI_Comm parent, Checking checking);
+  ~Communicator();
+  Communicator(Communicator&&) noexcept;
+  Communicator& operator=(Communicator&&) noexcept;
+
+  int rank() const;
+  int size() const;
+  const std::string& name() const;
+  MPI_Comm handle() const;  // for HDF5; MPI_COMM_SELF for a group of one made by self()
+  const Traffic& traffic() const;
+
+  // A part of this group: ranks of equal colour, ordered by rank (collective).
+  Communicator split(std::string name, int colour) const;
+
+  void barrier() const;
+  void broadcast(void* data, std::size_t bytes, int root) const;
+  void sum(std::span<double> values) const;          // in rank order on rank 0, then broadcast: bits do not depend on MPI's algorithm
+  void sum(std::span<std::int64_t> values) const;
+  void maximum(std::span<double> values) const;
+  void minimum(std::span<double> values) const;
+  std::int64_t maximum(std::int64_t value) const;
+  std::int64_t minimum(std::int64_t value) const;
+  std::int64_t sum(std::int64_t value) const;
+  bool any(bool value) const;
+  bool all(bool value) const;
+  // The bytes of every rank, in rank order.
+  std::vector<std::vector<std::byte>> gather_all(std::span<const std::byte> mine) const;
+  // piece[r] goes to rank r; returns what each rank sent here.
+  void exchange(const void* send, std::span<const std::size_t> send_bytes, void* receive,
+                std::span<const std::size_t> receive_bytes) const;  // contiguous in rank order
+  void gather_all_in_place(void* data, std::span<const std::size_t> bytes_of_rank) const;
+  // Throws Error(ExitCode::protocol), on all ranks, unless every rank gave the same text; names what differs.
+  void require_equal(const std::string& what, const std::string& text) const;
+
+ private:
+  struct Impl;
+  explicit Communicator(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace maxplus

@@ -1,0 +1,40 @@
+#pragma once
+// The shape of a network, whatever file it came from.
+
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace maxplus {
+
+// Rotary frequency scaling. `llama3`: Llama 3.1's rule in three branches by wavelength.
+struct RotaryScaling {
+  enum class Kind : std::uint8_t { none, llama3 } kind = Kind::none;
+  double factor = 1, low_frequency_factor = 1, high_frequency_factor = 4;
+  std::int64_t original_context = 8192;
+};
+
+struct ModelConfig {
+  std::string family = "llama";
+  std::int64_t vocabulary = 0, width = 0, layers = 0, heads = 0, kv_heads = 0, head_width = 0, ffn_width = 0, context = 0;
+  bool tie_embeddings = false;
+  double norm_epsilon = 1e-5, rotary_theta = 10000.0;
+  RotaryScaling rotary_scaling;
+  std::int32_t begin_token = -1, end_token = -1;  // -1: none
+
+  std::int64_t query_columns() const { return heads * head_width; }
+  std::int64_t kv_columns() const { return kv_heads * head_width; }
+  std::int64_t qkv_columns() const { return query_columns() + 2 * kv_columns(); }
+};
+
+// From a published config.json, in the form with rope_theta/rope_scaling/torch_dtype or the newer one with rope_parameters.
+// `where` names the file in errors. Throws Error(ExitCode::data) for what is missing, of a wrong type, or not supported.
+ModelConfig read_model_config(const nlohmann::json& config, const std::string& where);
+// In the older, widely read form.
+nlohmann::ordered_json write_model_config(const ModelConfig& config);
+
+// Exact counts: elements of all weights (a tied matrix once), and of those multiplied for every token (head apart).
+std::int64_t parameter_count(const ModelConfig& config);
+
+}  // namespace maxplus
