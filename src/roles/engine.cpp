@@ -1,0 +1,126 @@
+#include "roles/engine.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <sys/resource.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace maxplus {
+
+namespace {
+
+enum ArenaIndex : std::size_t { kWeights, kPacked, kActivations, kGradients, kMoments, kCache, kReference, kArenas };
+constexpr const char* kArenaNames[kArenas] = {"weights",    "packed weights",    "activations", "gradients",
+                                              "optimizer moments", "generation (keys, values)", "reference"};
+
+constexpr double kMiB = 1024.0 * 1024.0;
+
+std::int64_t read_number(const char* path, std::int64_t otherwise) {
+  std::ifstream file(path);
+  std::int64_t value = 0;
+  return file >> value ? value : otherwise;
+}
+
+}  // namespace
+
+std::int64_t MemoryPlan::total() const {
+  std::int64_t sum = 0;
+  for (const Line& line : lines) sum += line.bytes;
+  return sum;
+}
+
+std::string MemoryPlan::table() const {
+  std::string text = "memory a rank, MiB:\n";
+  for (const Line& line : lines) text += fmt::format("  {:<28} {:>12.2f}\n", line.name, static_cast<double>(line.bytes) / kMiB);
+  return text + fmt::format("  {:<28} {:>12.2f}\n", "sum", static_cast<double>(total()) / kMiB);
+}
+
+Engine::Arenas Engine::counting_arenas() {
+  Arenas arenas;
+  for (const char* name : kArenaNames) arenas.arena.push_back(std::make_unique<Arena>(name));
+  return arenas;
+}
+
+Engine::Arenas Engine::real_arenas(const MemoryPlan& plan) {
+  Arenas arenas;
+  for (const MemoryPlan::Line& line : plan.lines) {
+    arenas.arena.push_back(std::make_unique<Arena>(line.name, static_cast<std::size_t>(line.bytes), Space::host));
+  }
+  return arenas;
+}
+
+Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks)
+    : weights(shape.model, *arenas.arena[kWeights]),
+      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference, shape.arithmetic, shape.limits,
+             stream, *arenas.arena[kPacked], *arenas.arena[kActivations]) {
+  if (shape.optimizer) {
+    trainer.emplace(policy, weights, *shape.optimizer, stream, *arenas.arena[kGradients], *arenas.arena[kMoments], data_rank, data_ranks);
+  }
+  if (shape.generation) generator.emplace(policy, *shape.generation, stream, *arenas.arena[kCache]);
+  if (shape.reference) {
+    reference_weights.emplace(shape.model, *arenas.arena[kReference]);
+    TransformerLimits limits = shape.limits;
+    limits.extend_tokens = limits.extend_rows = 0;
+    reference.emplace(*reference_weights, Transformer::Use::inference, shape.arithmetic, limits, stream, *arenas.arena[kReference],
+                      *arenas.arena[kReference]);
+  }
+}
+
+MemoryPlan Engine::measure(const EngineShape& shape, const Stream& stream, int data_rank, int data_ranks) {
+  Arenas arenas = counting_arenas();
+  const Parts parts(shape, stream, arenas, data_rank, data_ranks);
+  MemoryPlan plan;
+  for (const auto& arena : arenas.arena) plan.lines.push_back({arena->name(), static_cast<std::int64_t>(arena->peak())});
+  return plan;
+}
+
+MemoryPlan Engine::plan(const EngineShape& shape, int data_rank, int data_ranks) {
+  const Stream stream(shape.threads, Stream::Waiting::sleep);
+  return measure(shape, stream, data_rank, data_ranks);
+}
+
+Engine::Engine(const EngineShape& shape, int data_rank, int data_ranks, Stream::Waiting waiting)
+    : shape_(shape),
+      stream_(shape.threads, waiting),
+      plan_(measure(shape_, stream_, data_rank, data_ranks)),
+      arenas_(real_arenas(plan_)),
+      parts_(std::make_unique<Parts>(shape_, stream_, arenas_, data_rank, data_ranks)) {
+  for (std::size_t i = 0; i < plan_.lines.size(); ++i) {
+    MAXPLUS_REQUIRE(static_cast<std::int64_t>(arenas_.arena[i]->peak()) == plan_.lines[i].bytes,
+                    fmt::format("arena '{}' holds {} bytes, its plan says {}", plan_.lines[i].name, arenas_.arena[i]->peak(), plan_.lines[i].bytes));
+  }
+}
+
+Engine::~Engine() = default;
+
+std::int64_t Engine::arena_bytes() const {
+  std::int64_t sum = 0;
+  for (const auto& arena : arenas_.arena) sum += static_cast<std::int64_t>(arena->capacity());
+  return sum;
+}
+
+std::int64_t available_memory_bytes(int ranks_on_node) {
+  std::int64_t available = std::numeric_limits<std::int64_t>::max();
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string key; meminfo >> key;) {
+    std::int64_t kib = 0;
+    if (key == "MemAvailable:" && meminfo >> kib) available = kib * 1024;
+    std::string rest;
+    std::getline(meminfo, rest);
+  }
+  const std::int64_t group_limit = read_number("/sys/fs/cgroup/memory.max", available);
+  const std::int64_t group_used = read_number("/sys/fs/cgroup/memory.current", 0);
+  available = std::min(available, std::max<std::int64_t>(0, group_limit - group_used));
+  std::int64_t share = available / std::max(1, ranks_on_node);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    share = std::min(share, static_cast<std::int64_t>(limit.rlim_cur));
+  }
+  return share;
+}
+
+}  // namespace maxplus

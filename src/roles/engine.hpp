@@ -1,0 +1,98 @@
+#pragma once
+// The colocated roles of one rank and their memory: weights, packed copies, gradients, moments, activations, cache.
+//
+// The engine is built twice by the same code: on counting arenas, which gives the memory plan before anything is
+// allocated, and on real ones of exactly those sizes.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "deck/tables.hpp"
+#include "device/stream.hpp"
+#include "model/transformer.hpp"
+#include "optim/adamw.hpp"
+#include "parallel/gradient_sync.hpp"
+#include "roles/generator.hpp"
+#include "roles/trainer.hpp"
+#include "tensor/arena.hpp"
+
+namespace maxplus {
+
+// What decides the sizes of everything.
+struct EngineShape {
+  ModelConfig model;
+  ops::Arithmetic arithmetic = ops::Arithmetic::f32;
+  TransformerLimits limits;
+  std::optional<Generator::Limits> generation;  // absent: nothing is drawn
+  std::optional<OptimizerTable> optimizer;      // absent: nothing is trained
+  bool reference = false;                       // a frozen copy beside the policy
+  int threads = 1;
+};
+
+struct MemoryPlan {
+  struct Line {
+    std::string name;
+    std::int64_t bytes;
+  };
+  std::vector<Line> lines;
+  std::int64_t total() const;
+  std::string table() const;  // for people
+};
+
+class Engine {
+ public:
+  // Throws Error(ExitCode::os) with the plan when it does not fit `available_bytes` a rank.
+  static MemoryPlan plan(const EngineShape& shape, int data_rank, int data_ranks);
+
+  Engine(const EngineShape& shape, int data_rank, int data_ranks, Stream::Waiting waiting);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const EngineShape& shape() const { return shape_; }
+  const MemoryPlan& memory_plan() const { return plan_; }
+  // Bytes that the arenas hold, which the plan equals exactly.
+  std::int64_t arena_bytes() const;
+
+  Stream& stream() { return stream_; }
+  WeightSet& weights() { return parts_->weights; }
+  Transformer& policy() { return parts_->policy; }
+  Generator& generator() { return *parts_->generator; }
+  Trainer& trainer() { return *parts_->trainer; }
+  bool trains() const { return parts_->trainer.has_value(); }
+  WeightSet* reference_weights() { return parts_->reference_weights ? &*parts_->reference_weights : nullptr; }
+  Transformer* reference() { return parts_->reference ? &*parts_->reference : nullptr; }
+
+ private:
+  struct Arenas {
+    std::vector<std::unique_ptr<Arena>> arena;
+  };
+  struct Parts {
+    Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks);
+    WeightSet weights;
+    Transformer policy;
+    std::optional<Trainer> trainer;
+    std::optional<Generator> generator;
+    std::optional<WeightSet> reference_weights;
+    std::optional<Transformer> reference;
+  };
+  static Arenas counting_arenas();
+  static Arenas real_arenas(const MemoryPlan& plan);
+  static MemoryPlan measure(const EngineShape& shape, const Stream& stream, int data_rank, int data_ranks);
+
+  EngineShape shape_;
+  Stream stream_;
+  MemoryPlan plan_;
+  Arenas arenas_;
+  std::unique_ptr<Parts> parts_;
+};
+
+// Memory this rank may use: the smallest of the machine's available memory, the job's cgroup limit and the process limit,
+// divided by the ranks of the node.
+std::int64_t available_memory_bytes(int ranks_on_node);
+
+}  // namespace maxplus

@@ -1,0 +1,43 @@
+#pragma once
+// Evaluation on held-out problems: greedy, and sampled at a temperature, by the same engine and verifiers as training.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "rl/sample.hpp"
+#include "roles/assessor.hpp"
+#include "roles/generator.hpp"
+
+namespace maxplus {
+
+struct EvaluationRequest {
+  std::span<const Problem> problems;
+  GenerationRule greedy;                   // sampling.greedy is set
+  std::optional<GenerationRule> sampled;   // with `samples` draws a problem
+  std::int64_t samples = 0;
+  std::uint32_t iteration = 0;             // names the draws: they depend on it and on nothing that ran before
+  enum class Keep { counts_only, rollouts } keep = Keep::counts_only;
+};
+
+struct EvaluationResult {
+  std::int64_t problems = 0;
+  std::optional<double> accuracy;          // greedy: correct / (problems - gold_unusable - crashed)
+  std::optional<double> accuracy_sampled;  // the mean over all draws that count
+  std::map<std::int64_t, double> pass_at;  // k = 1, 2, 4, ... up to samples, unbiased
+  double response_length_mean = 0;         // greedy
+  bool abandoned = false;                  // a stop was asked for on some rank
+  std::vector<Experience> rollouts;        // greedy ones, then sampled ones, by id; only with Keep::rollouts
+};
+
+// Collective. Problems are dealt to the ranks; the result is the same on every rank and any number of them.
+EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator, Assessor& assessor, const Communicator& ranks,
+                          const StopRequest& stop);
+
+// 1 - C(n - c, k) / C(n, k): the chance that k draws without replacement out of n, c of them right, hold a right one.
+double pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k);
+
+}  // namespace maxplus

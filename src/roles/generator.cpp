@@ -1,0 +1,227 @@
+#include "roles/generator.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/timer.hpp"
+#include "ops/elementwise.hpp"
+#include "ops/logprob.hpp"
+
+namespace maxplus {
+
+namespace {
+
+std::int64_t pages_of(std::int64_t tokens) { return (tokens + ops::kPageTokens - 1) / ops::kPageTokens; }
+
+// Prompts whose members may wait for rows at the same time: they are prefilled when fewer members wait than rows exist.
+std::int64_t waiting_prompts(const Generator::Limits& limits) { return limits.rows / std::max<std::int64_t>(1, limits.group_size) + 2; }
+
+}  // namespace
+
+std::int64_t Generator::pages(const Limits& limits) {
+  return limits.rows * pages_of(limits.prompt_tokens + limits.new_tokens) + waiting_prompts(limits) * pages_of(limits.prompt_tokens) +
+         limits.rows;
+}
+
+Generator::Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena)
+    : transformer_(transformer), limits_(limits), stream_(stream), cache_(transformer.config(), pages(limits), arena) {
+  const std::int64_t rows = std::max(limits.rows, waiting_prompts(limits));
+  row_maximum_ = arena.take(DType::f32, {rows});
+  row_log_sum_ = arena.take(DType::f32, {rows});
+  entropy_ = arena.take(DType::f32, {rows});
+  uniform_ = arena.take(DType::f32, {rows});
+  token_ = arena.take(DType::i32, {rows});
+  log_prob_ = arena.take(DType::f32, {rows});
+  scratch_ = arena.take(DType::f32, {ops::sampling_scratch(stream, transformer.config().vocabulary)});
+}
+
+std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
+                                         const StopRequest& stop) {
+  const Timer timer;
+  cache_.reset();
+  rows_.clear();
+  prompts_.clear();
+  waiting_.clear();
+  ended_ = 0;
+  std::vector<Rollout> rollouts;
+  std::size_t total = 0;
+  for (const GenerationRequest& request : requests) total += request.ids.size();
+  rollouts.reserve(total);
+  for (const GenerationRequest& request : requests) {
+    for (const RolloutId& id : request.ids) {
+      Rollout rollout;
+      rollout.id = id;
+      rollout.problem = request.problem->id;
+      rollout.group = request.group;
+      rollout.finish = Finish::aborted;
+      rollouts.push_back(std::move(rollout));
+    }
+  }
+
+  std::size_t next_request = 0, next_rollout = 0;
+  counters_.seconds_to_ninety_percent = 0;
+  bool abandoned = false;
+  while (next_request < requests.size() || !waiting_.empty() || !rows_.empty()) {
+    if (stop && stop()) {
+      abandoned = true;
+      break;
+    }
+    if (next_request < requests.size() && static_cast<std::int64_t>(rows_.size() + waiting_.size()) < limits_.rows) {
+      prefill(requests, rule, &next_request, &next_rollout, &rollouts);
+    }
+    admit(rollouts);
+    if (!rows_.empty()) decode_step(rule, &rollouts);
+    if (counters_.seconds_to_ninety_percent == 0 && ended_ * 10 >= static_cast<std::int64_t>(total) * 9) {
+      counters_.seconds_to_ninety_percent = timer.seconds();
+    }
+  }
+  counters_.seconds = timer.seconds();
+  if (abandoned) cache_.reset();
+  return rollouts;
+}
+
+void Generator::prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::size_t* next_request,
+                        std::size_t* next_rollout, std::vector<Rollout>* rollouts) {
+  // As many whole prompts as fit the rows, the room for waiting prompts and one computation.
+  std::vector<std::size_t> chosen;
+  std::int64_t members = static_cast<std::int64_t>(rows_.size() + waiting_.size()), tokens = 0;
+  std::size_t live = 0;
+  for (const Prompt& prompt : prompts_) live += prompt.members_left > 0 ? 1 : 0;
+  for (std::size_t r = *next_request; r < requests.size(); ++r) {
+    const auto length = static_cast<std::int64_t>(requests[r].problem->prompt.size());
+    MAXPLUS_REQUIRE(length >= 1 && length <= limits_.prompt_tokens, "prompt length beyond the generator's limits");
+    const bool first = chosen.empty();
+    if (!first && (members >= limits_.rows || tokens + length > limits_.prefill_tokens)) break;
+    if (static_cast<std::int64_t>(live + chosen.size()) >= waiting_prompts(limits_)) break;
+    chosen.push_back(r);
+    members += static_cast<std::int64_t>(requests[r].ids.size());
+    tokens += length;
+  }
+  if (chosen.empty()) return;
+
+  std::vector<std::size_t> prompt_of(chosen.size());
+  std::vector<Transformer::Extension> extensions;
+  const std::size_t before = prompts_.size();
+  prompts_.resize(before + chosen.size());
+  TensorView logits;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    prompt_of[i] = before + i;
+    const std::vector<std::int32_t>& tokens_of_prompt = requests[chosen[i]].problem->prompt;
+    Prompt& prompt = prompts_[prompt_of[i]];
+    prompt.members_left = static_cast<std::int64_t>(requests[chosen[i]].ids.size());
+    MAXPLUS_REQUIRE(cache_.reserve(prompt.sequence, static_cast<std::int64_t>(tokens_of_prompt.size())), "no page for a prompt");
+    counters_.tokens_processed += static_cast<std::int64_t>(tokens_of_prompt.size());
+    std::span<const std::int32_t> rest(tokens_of_prompt);
+    // A prompt longer than one computation goes through in pieces; it then is the only one chosen.
+    while (static_cast<std::int64_t>(rest.size()) > limits_.prefill_tokens) {
+      const Transformer::Extension piece{&prompt.sequence, rest.first(static_cast<std::size_t>(limits_.prefill_tokens))};
+      transformer_.extend(cache_, {&piece, 1});
+      rest = rest.subspan(static_cast<std::size_t>(limits_.prefill_tokens));
+    }
+    extensions.push_back({&prompt.sequence, rest});
+  }
+  logits = transformer_.extend(cache_, extensions);
+
+  // The first token of every member from its prompt's last row.
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const GenerationRequest& request = requests[chosen[i]];
+    const TensorView row = logits.rows(static_cast<std::int64_t>(i), 1);
+    for (const RolloutId& id : request.ids) {
+      Rollout& rollout = (*rollouts)[*next_rollout];
+      std::int32_t token = 0;
+      float log_prob = 0;
+      const float u = uniform(rule.seed, rule.purpose, id.packed(), 0);
+      draw(row, {&u, 1}, rule, {&token, 1}, {&log_prob, 1});
+      ++counters_.tokens_generated;
+      if (append(&rollout, token, log_prob, rule)) {
+        ++ended_;
+        if (--prompts_[prompt_of[i]].members_left == 0) cache_.release(prompts_[prompt_of[i]].sequence);
+      } else {
+        waiting_.push_back({*next_rollout, prompt_of[i]});
+      }
+      ++*next_rollout;
+    }
+  }
+  *next_request = chosen.back() + 1;
+}
+
+void Generator::admit(const std::vector<Rollout>& rollouts) {
+  while (!waiting_.empty() && static_cast<std::int64_t>(rows_.size()) < limits_.rows) {
+    const Waiting member = waiting_.front();
+    Prompt& prompt = prompts_[member.prompt];
+    Row row;
+    row.rollout = member.rollout;
+    row.prompt_length = prompt.sequence.length;
+    MAXPLUS_REQUIRE(!rollouts[member.rollout].token.empty(), "a member waits without its first token");
+    MAXPLUS_REQUIRE(cache_.fork(stream_, prompt.sequence, row.sequence), "no page for a fork");
+    rows_.push_back(std::move(row));
+    waiting_.pop_front();
+    if (--prompt.members_left == 0) cache_.release(prompt.sequence);
+  }
+}
+
+void Generator::decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts) {
+  const std::size_t count = rows_.size();
+  std::vector<Transformer::Extension> extensions(count);
+  std::vector<float> uniforms(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Row& row = rows_[i];
+    const Rollout& rollout = (*rollouts)[row.rollout];
+    MAXPLUS_REQUIRE(cache_.reserve(row.sequence, 1), "no page for a token");
+    extensions[i] = {&row.sequence, {&rollout.token.back(), 1}};
+    uniforms[i] = uniform(rule.seed, rule.purpose, rollout.id.packed(), rollout.token.size());
+  }
+  const TensorView logits = transformer_.extend(cache_, extensions);
+  counters_.tokens_processed += static_cast<std::int64_t>(count);
+  std::vector<std::int32_t> tokens(count);
+  std::vector<float> log_probs(count);
+  draw(logits, uniforms, rule, tokens, log_probs);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (append(&(*rollouts)[rows_[i].rollout], tokens[i], log_probs[i], rule)) {
+      ++ended_;
+      cache_.release(rows_[i].sequence);
+    } else {
+      if (kept != i) rows_[kept] = std::move(rows_[i]);
+      ++kept;
+    }
+  }
+  rows_.resize(kept);
+  counters_.tokens_generated += static_cast<std::int64_t>(count);
+}
+
+void Generator::draw(TensorView logits, std::span<const float> uniform, const GenerationRule& rule,
+                     std::span<std::int32_t> token, std::span<float> log_prob) {
+  const std::int64_t rows = logits.extent(0);
+  const TensorView maximum = row_maximum_.rows(0, rows), log_sum = row_log_sum_.rows(0, rows);
+  ops::softmax_statistics(stream_, maximum, log_sum, entropy_.rows(0, rows), logits, rule.sampling.inverse_temperature);
+  ops::copy_to_device(stream_, uniform_.rows(0, rows), uniform.data());
+  ops::sample(stream_, token_.rows(0, rows), log_prob_.rows(0, rows), logits, maximum, log_sum, uniform_.rows(0, rows), scratch_,
+              rule.sampling);
+  ops::copy_to_host(stream_, token.data(), token_.rows(0, rows));
+  ops::copy_to_host(stream_, log_prob.data(), log_prob_.rows(0, rows));
+}
+
+bool Generator::append(Rollout* rollout, std::int32_t token, float log_prob, const GenerationRule& rule) const {
+  rollout->token.push_back(token);
+  rollout->log_prob.push_back(log_prob);
+  rollout->version.push_back(rule.version);
+  rollout->trainable.push_back(1);
+  const auto length = static_cast<std::int64_t>(rollout->token.size());
+  if (rule.force_length > 0) {
+    if (length < rule.force_length) return false;
+    rollout->finish = Finish::length;
+    return true;
+  }
+  if (std::find(rule.stop.begin(), rule.stop.end(), token) != rule.stop.end()) {
+    rollout->finish = Finish::stopped;
+    return true;
+  }
+  if (length >= rule.max_new_tokens) {
+    rollout->finish = Finish::length;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace maxplus

@@ -1,0 +1,158 @@
+#include "roles/trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "ops/elementwise.hpp"
+
+namespace maxplus {
+
+namespace {
+
+AdamWSettings adamw_settings(const OptimizerTable& table) {
+  AdamWSettings settings;
+  settings.beta1 = table.beta1;
+  settings.beta2 = table.beta2;
+  settings.epsilon = table.epsilon;
+  settings.weight_decay = table.weight_decay;
+  settings.gradient_clip = table.gradient_clip;
+  return settings;
+}
+
+}  // namespace
+
+Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream, Arena& gradients,
+                 Arena& moments, int data_rank, int data_ranks)
+    : policy_(policy),
+      weights_(weights),
+      table_(table),
+      stream_(stream),
+      sum_(gradients, weights.gradient_elements(), static_cast<int>(table.gradient_slices), data_rank, data_ranks),
+      total_(gradients.take(DType::f32, {weights.gradient_elements()})),
+      optimizer_(weights.parameters(), adamw_settings(table), moments) {}
+
+std::optional<StepReport> Trainer::step(const StepRequest& request, const Communicator& data_ranks, const std::function<void()>& beat) {
+  if (request.experiences.empty()) return std::nullopt;
+  const StepStatistics statistics = request.algorithm->prepare(request.experiences);
+  if (statistics.tokens == 0) return std::nullopt;
+  const StepPlan plan = plan_step(request.experiences, static_cast<int>(table_.gradient_slices), table_.micro_batch_tokens);
+
+  StepReport report;
+  report.learning_rate = request.learning_rate;
+  report.denominator_tokens = statistics.tokens;
+  report.denominator_sequences = statistics.sequences;
+  report.has_reference = request.algorithm->needs().reference;
+  std::vector<RolloutRecord> records;
+  const SliceRange range = sum_.range();
+  for (int slice = range.first; slice < range.last; ++slice) {
+    weights_.bind_gradients(sum_.begin_slice(stream_));
+    for (const MicroBatchPlan& micro_batch : plan.slices[static_cast<std::size_t>(slice)].micro_batches) {
+      run_micro_batch(request, statistics, micro_batch.rollouts, &records, &report);
+      if (beat) beat();
+    }
+    sum_.end_slice(stream_);
+  }
+  sum_.finish(stream_, data_ranks, total_);
+  weights_.fold_tied_gradient(stream_, total_);
+  report.tokens_processed = data_ranks.sum(report.tokens_processed);
+  summarise(records, data_ranks, &report);
+  if (on_gradient) on_gradient(total_);
+
+  const UpdateReport update = optimizer_.step(stream_, total_, request.learning_rate);
+  report.gradient_norm = update.gradient_norm;
+  report.update_norm = update.update_norm;
+  report.skipped = update.skipped;
+  if (update.skipped && request.on_not_finite == StepRequest::OnNotFinite::stop) {
+    throw Error(ExitCode::numeric,
+                Fault{"", fmt::format("the gradient of optimizer step {} is not finite (norm {})", optimizer_.steps() + 1, update.gradient_norm),
+                      "finite numbers; the weights are those before the step",
+                      "a smaller learning_rate, or [run] skip_limit to leave out such steps; the newest checkpoint is good"});
+  }
+  if (!update.skipped) policy_.pack_weights();
+  return report;
+}
+
+void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, std::span<const std::int32_t> rollouts,
+                              std::vector<RolloutRecord>* records, StepReport* report) {
+  const MicroBatch batch = build_micro_batch(request.experiences, rollouts);
+  report->tokens_processed += batch.batch.tokens();
+  HeadTargets targets{batch.row, batch.target};
+  std::vector<float> log_prob(targets.row.size()), entropy(targets.row.size());
+  policy_.forward(batch.batch);
+  policy_.score(targets, request.inverse_temperature, log_prob, entropy);
+
+  // Values come in order of rows; each rollout wants its own in order of tokens.
+  std::vector<float> d_log_prob(targets.row.size(), 0.0f), d_entropy(targets.row.size(), 0.0f);
+  for (std::size_t r = 0; r < rollouts.size(); ++r) {
+    const Experience& experience = *request.experiences[static_cast<std::size_t>(rollouts[r])];
+    const std::span<const std::int32_t> where = batch.values_of(r);
+    std::vector<float> now(where.size()), spread(where.size());
+    for (std::size_t t = 0; t < where.size(); ++t) {
+      now[t] = log_prob[static_cast<std::size_t>(where[t])];
+      spread[t] = entropy[static_cast<std::size_t>(where[t])];
+    }
+    TokenTerms terms;
+    terms.log_prob = now;
+    terms.entropy = spread;
+    terms.old_log_prob = experience.rollout.log_prob;
+    terms.reference_log_prob = experience.assessment.reference_log_prob;
+    terms.advantage = experience.advantage;
+    terms.trainable = experience.rollout.trainable;
+    const TokenLoss loss = request.algorithm->loss(terms, statistics);
+    for (std::size_t t = 0; t < where.size(); ++t) {
+      d_log_prob[static_cast<std::size_t>(where[t])] = loss.d_log_prob[t];
+      d_entropy[static_cast<std::size_t>(where[t])] = loss.d_entropy[t];
+    }
+    records->push_back({rollouts[r], loss.tokens, loss.clipped_low, loss.clipped_high, loss.loss, loss.policy, loss.kl, loss.ratio_sum,
+                        loss.ratio_min, loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum, loss.gap_max});
+  }
+  policy_.backward(d_log_prob, d_entropy);
+}
+
+void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const {
+  std::vector<RolloutRecord> all;
+  const auto bytes = std::as_bytes(std::span<const RolloutRecord>(mine));
+  for (const std::vector<std::byte>& part : data_ranks.gather_all(bytes)) {
+    const std::size_t before = all.size();
+    all.resize(before + part.size() / sizeof(RolloutRecord));
+    if (!part.empty()) std::memcpy(static_cast<void*>(all.data() + before), part.data(), part.size());
+  }
+  std::sort(all.begin(), all.end(), [](const RolloutRecord& a, const RolloutRecord& b) { return a.rollout < b.rollout; });
+
+  double ratio_sum = 0, kl_old = 0, kl_reference = 0, entropy = 0;
+  std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;
+  report->ratio_min = std::numeric_limits<double>::infinity();
+  report->ratio_max = -std::numeric_limits<double>::infinity();
+  for (const RolloutRecord& record : all) {
+    report->loss += record.loss;
+    report->policy_loss += record.policy;
+    report->kl_loss += record.kl;
+    if (record.tokens == 0) continue;
+    tokens += record.tokens;
+    clipped_low += record.clipped_low;
+    clipped_high += record.clipped_high;
+    ratio_sum += record.ratio_sum;
+    kl_old += record.kl_old_sum;
+    kl_reference += record.kl_reference_sum;
+    entropy += record.entropy_sum;
+    report->ratio_min = std::min(report->ratio_min, record.ratio_min);
+    report->ratio_max = std::max(report->ratio_max, record.ratio_max);
+    report->log_prob_gap_max = std::max(report->log_prob_gap_max, record.gap_max);
+  }
+  MAXPLUS_REQUIRE(tokens > 0, "a step without trainable tokens is not taken");
+  const auto count = static_cast<double>(tokens);
+  report->tokens_trained = tokens;
+  report->ratio_mean = ratio_sum / count;
+  report->kl_old = kl_old / count;
+  report->kl_reference = kl_reference / count;
+  report->entropy_mean = entropy / count;
+  report->clip_share_low = static_cast<double>(clipped_low) / count;
+  report->clip_share_high = static_cast<double>(clipped_high) / count;
+}
+
+}  // namespace maxplus

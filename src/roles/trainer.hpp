@@ -1,0 +1,82 @@
+#pragma once
+// The actor's training step: packed forward, loss on the host, backward, gradients summed over slices, AdamW.
+//
+// Denominators come before gradients: every rank holds the step's experiences, so Algorithm::prepare sees them all. The
+// step is cut into slices that know nothing of ranks; a rank works on its slices and GradientSum adds them in one order.
+// So the weights after a step have the same bits on any number of ranks up to the number of slices.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "deck/tables.hpp"
+#include "model/transformer.hpp"
+#include "optim/adamw.hpp"
+#include "parallel/gradient_sync.hpp"
+#include "rl/algorithms/algorithm.hpp"
+#include "rl/packing.hpp"
+#include "tensor/arena.hpp"
+
+namespace maxplus {
+
+// Sums over the rollouts of a step in rollout order; the same on every rank.
+struct StepReport {
+  double loss = 0, policy_loss = 0, kl_loss = 0, entropy_mean = 0;
+  double ratio_mean = 1, ratio_min = 1, ratio_max = 1;
+  double kl_old = 0, kl_reference = 0;
+  double log_prob_gap_max = 0;
+  double clip_share_low = 0, clip_share_high = 0;
+  double denominator_tokens = 0, denominator_sequences = 0;
+  double gradient_norm = 0, update_norm = 0, learning_rate = 0;
+  std::int64_t tokens_trained = 0;    // trainable tokens
+  std::int64_t tokens_processed = 0;  // rows that went through the network
+  bool has_reference = false;
+  bool skipped = false;               // the gradient was not finite and the weights stayed
+};
+
+struct StepRequest {
+  std::span<const Experience* const> experiences;  // that take part, in rollout order
+  const Algorithm* algorithm = nullptr;
+  float inverse_temperature = 1;
+  double learning_rate = 0;
+  enum class OnNotFinite { stop, skip } on_not_finite = OnNotFinite::stop;
+};
+
+class Trainer {
+ public:
+  Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream, Arena& gradients, Arena& moments,
+          int data_rank, int data_ranks);
+
+  // One optimizer step (collective). An empty step changes nothing and returns nothing. Throws Error(ExitCode::numeric), with
+  // the weights untouched, when the gradient is not finite and OnNotFinite::stop is asked for. `beat` is called between
+  // micro-batches.
+  std::optional<StepReport> step(const StepRequest& request, const Communicator& data_ranks, const std::function<void()>& beat);
+
+  // Called with the summed gradient [elements, tied folded] of each step before clipping; for `replay --gradients`.
+  std::function<void(TensorView gradient)> on_gradient;
+
+  AdamW& optimizer() { return optimizer_; }
+
+ private:
+  struct RolloutRecord {
+    std::int32_t rollout;
+    std::int64_t tokens, clipped_low, clipped_high;
+    double loss, policy, kl, ratio_sum, ratio_min, ratio_max, kl_old_sum, kl_reference_sum, entropy_sum, gap_max;
+  };
+  void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, std::span<const std::int32_t> rollouts,
+                       std::vector<RolloutRecord>* records, StepReport* report);
+  void summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const;
+
+  Transformer& policy_;
+  WeightSet& weights_;
+  OptimizerTable table_;
+  const Stream& stream_;
+  GradientSum sum_;
+  TensorView total_;
+  AdamW optimizer_;
+};
+
+}  // namespace maxplus
