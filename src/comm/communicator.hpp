@@ -16,6 +16,9 @@
 
 namespace maxplus {
 
+// What this rank has sent, counted as if every receiver got it straight from the one that had it: a broadcast costs its
+// root bytes * (ranks - 1), a gather of all costs a rank its own bytes * (ranks - 1), a sum is a gather to rank 0 and a
+// broadcast. A group of one sends nothing. Calls of the check mode are not counted.
 struct Traffic {
   std::int64_t calls = 0;
   std::int64_t bytes_sent = 0;
@@ -40,6 +43,15 @@ class Communicator {
   MPI_Comm handle() const;  // for HDF5; MPI_COMM_SELF for a group of one made by self()
   const Traffic& traffic() const;
 
+  // Transfers are cut into pieces of at most this many bytes (below 1 GiB; tests lower it). Equal on all ranks; a part made
+  // by split() takes it over.
+  void limit_pieces(std::size_t bytes);
+
+  // The collective that was begun last ("none" before the first), and the last 32 as text, one a line, with "running" behind
+  // one that has not returned. Both may be called by another thread (a watchdog).
+  const char* last_call() const;
+  std::string recent_calls() const;
+
   // A part of this group: ranks of equal colour, ordered by rank (collective).
   Communicator split(std::string name, int colour) const;
 
@@ -47,6 +59,7 @@ class Communicator {
   void broadcast(void* data, std::size_t bytes, int root) const;
   void sum(std::span<double> values) const;          // in rank order on rank 0, then broadcast: bits do not depend on MPI's algorithm
   void sum(std::span<std::int64_t> values) const;
+  // A value that is not a number wins, so that all ranks learn of it.
   void maximum(std::span<double> values) const;
   void minimum(std::span<double> values) const;
   std::int64_t maximum(std::int64_t value) const;

@@ -40,18 +40,22 @@ class GradientSum {
   // The slice is complete: merges equal subtrees.
   void end_slice(const Stream& stream);
   // After all slices of this rank (collective): the total in `total` [elements] on every rank. Resets the counter.
+  // `total` may be first_buffer(), which costs no further memory; begin_slice then overwrites it.
   void finish(const Stream& stream, const Communicator& data_ranks, TensorView total);
 
   SliceRange range() const { return range_; }
+  TensorView first_buffer() const { return buffer_.front(); }
 
  private:
+  void sum_own_part(const Stream& stream, const Communicator& data_ranks, TensorView total);
+
   std::int64_t elements_;
   int slices_;
   SliceRange range_;
   std::vector<TensorView> buffer_;    // of depth i
   std::vector<Subtree> held_;         // subtrees in buffer_[0 .. held_.size())
   int next_slice_;
-  TensorView exchange_;
+  TensorView exchange_;               // what a round sends, then what it receives: at most 4 MiB each
 };
 
 }  // namespace maxplus
