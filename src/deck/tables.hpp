@@ -1,11 +1,13 @@
 #pragma once
 // The tables of a deck: one struct a table, one field a key (SURFACES: docs/deck.md is made from these by --describe).
 //
-// A table lists its keys once, in visit(): name, field, range or choices, meaning. Reading, range checks, the effective
+// A table lists its keys once, in keys.cpp: name, field, range or choices, meaning. Reading, range checks, the effective
 // deck, --describe and the checkpoint's record all come from that listing.
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -138,6 +140,7 @@ struct WarmStartTable {
 
 struct EvalTable {
   std::int64_t every = 10;                    // iterations; 0: never
+  std::string verifier;                       // empty: the reward's; never `random` where a task brings its own
   std::int64_t problems = 0;                  // 0: all held out
   std::int64_t samples = 0;                   // 0: greedy only
   double temperature = 1.0;
@@ -161,6 +164,14 @@ struct Deck {
   std::optional<WarmStartTable> warm_start;
   EvalTable eval;
   std::optional<ReferenceTable> reference;
+
+  // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
+  std::string file;                            // as the user named it; empty: no file
+  std::map<std::string, std::string> origins;  // "deck.toml:31", "--set run.seed=5"; keys that are absent have their default
+  std::set<std::string> faulty;                // keys and tables that a fault was already found in; "*": all
+
+  // For a fault: the key's origin, else that of its table, else the file.
+  std::string where(const std::string& key) const;
 };
 
 }  // namespace maxplus
