@@ -1,0 +1,342 @@
+// Matrix products: fused multiply-add chains over k ascending for tiles of rows x 16 outputs.
+//
+// Many rows (Goto and van de Geijn, 2008): k is cut so that a panel's piece stays in the first cache, rows so that their
+// packed piece stays in the second; accumulators rest in the output between pieces, which changes no bit. Few rows: the
+// panels are streamed once, each used by all rows, while the next piece is prefetched; there the memory is the limit.
+
+#include "kokkos/simd/matmul_table.hpp"
+
+#include "kokkos/simd/lanes.hpp"
+#include "kokkos/simd/pack.hpp"
+#include "kokkos/simd/tile.hpp"
+
+namespace maxplus::host::MAXPLUS_SIMD {
+
+namespace {
+
+constexpr std::int64_t kFewRows = 24;
+constexpr std::int64_t kFewPiece = 1024;          // summed indices a piece: 64 KiB of a panel
+constexpr std::int64_t kPiece = 320;              // summed indices a piece with many rows, at most: 20 KiB of a panel
+constexpr std::int64_t kLeastPiece = 128;         // a shorter one is counted as this, so that blocks fit the workspace
+constexpr std::int64_t kBlockFloats = 48 * 1024;  // packed rows that stay in the second cache: 192 KiB
+constexpr std::int64_t kAhead = 1024;             // floats between the weight in use and the one prefetched
+#if defined(MAXPLUS_SIMD_avx512)
+constexpr int kTilePanels = 2;
+#else
+constexpr int kTilePanels = 1;
+#endif
+
+MAXPLUS_LANE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+MAXPLUS_LANE std::int64_t pieces_of(std::int64_t extent, std::int64_t most) { return extent <= most ? 1 : (extent + most - 1) / most; }
+MAXPLUS_LANE int width_of(const ProductJob& job, std::int64_t panel) {
+  return static_cast<int>(smaller(job.outputs - panel * kLanes, kLanes));
+}
+
+// ---- few rows ----
+
+struct Strip {
+  const float* a;
+  std::int64_t a_stride;
+  const float* panel;
+  std::int64_t k_count;
+  float* sums;  // [rows][16]
+  Chain chain;
+  const float* prefetch;
+};
+
+// `lines` of 64 bytes are prefetched for every four k.
+template <int rows, int lines>
+void strip_product(const Strip& s) {
+  Lanes acc[rows];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) acc[r] = s.chain == Chain::go_on ? load(s.sums + r * kLanes) : broadcast(0.0f);
+  const float* b = s.panel;
+  const float* a = s.a;
+  const float* ahead = s.prefetch;
+  std::int64_t k = 0;
+  for (; k + 4 <= s.k_count; k += 4) {
+#pragma GCC unroll 4
+    for (int line = 0; line < lines; ++line) __builtin_prefetch(ahead + line * kLanes, 0, 3);
+    ahead += lines * kLanes;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const Lanes column = load(b + i * kLanes);
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r * s.a_stride + i]), column, acc[r]);
+    }
+    b += 4 * kLanes;
+    a += 4;
+  }
+  for (; k < s.k_count; ++k) {
+    const Lanes column = load(b);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r * s.a_stride]), column, acc[r]);
+    b += kLanes;
+    ++a;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) store(s.sums + r * kLanes, acc[r]);
+}
+
+template <int lines, int rows = kTileRows>
+void strip_rows(std::int64_t row_count, const Strip& s) {
+  if constexpr (rows > 1) {
+    if (row_count < rows) {
+      strip_rows<lines, rows - 1>(row_count, s);
+      return;
+    }
+  }
+  strip_product<rows, lines>(s);
+}
+
+void finish_rows(const ProductJob& job, const float* sums, std::int64_t sums_stride, std::int64_t first_row, std::int64_t rows,
+                 std::int64_t panel) {
+  const int width = width_of(job, panel);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t at = (first_row + r) * job.output_stride + panel * kLanes;
+    Lanes value = load(sums + r * sums_stride);
+    if (job.residual != nullptr) value = load_masked(job.residual + at, width, 0.0f) + value;
+    store_masked(job.output + at, value, width);
+  }
+}
+
+// Rows in blocks of nearly equal height, since a tile of two or three rows cannot hide the latency of its chains.
+void few_rows_panel(const ProductJob& job, const float* a, std::int64_t a_stride, const ProductShare& share, std::int64_t panel) {
+  float sums[kFewRows * kLanes];
+  const std::int64_t rows = share.last_row - share.first_row;
+  const std::int64_t blocks = (rows + kTileRows - 1) / kTileRows;
+  const float* weights = job.panels + panel * job.inputs * kLanes;
+  const std::int64_t pieces = pieces_of(job.inputs, kFewPiece);
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::int64_t k = job.inputs * piece / pieces, k_count = job.inputs * (piece + 1) / pieces - k;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const std::int64_t row = rows * block / blocks, row_count = rows * (block + 1) / blocks - row;
+      Strip strip{a + row * a_stride + k, a_stride, weights + k * kLanes, k_count, sums + row * kLanes,
+                  piece == 0 ? Chain::from_zero : Chain::go_on, nullptr};
+      // One block streams ahead of itself; several share the lines of the next piece, which follows in memory.
+      const float* next = strip.panel + k_count * kLanes;
+      if (blocks == 1) {
+        strip.prefetch = strip.panel + kAhead;
+        strip_rows<4>(row_count, strip);
+      } else if (blocks <= 3) {
+        strip.prefetch = next + block * (k_count / 4 * 2) * kLanes;
+        strip_rows<2>(row_count, strip);
+      } else {
+        strip.prefetch = next + block * (k_count / 4) * kLanes;
+        strip_rows<1>(row_count, strip);
+      }
+    }
+  }
+  finish_rows(job, sums, kLanes, share.first_row, rows, panel);
+}
+
+void few_rows_product(const ProductJob& job, const ProductShare& share, float* workspace) {
+  const std::int64_t rows = share.last_row - share.first_row;
+  const float* a = job.a + share.first_row * job.a_row_stride;
+  std::int64_t a_stride = job.a_row_stride;
+  if (job.packing == Packing::bf16_pairs) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t k = 0; k < job.inputs; ++k) {
+        workspace[r * job.inputs + k] = round_bf16_1(a[r * a_stride + source_index(k, job.inputs, job.packing)]);
+      }
+    }
+    a = workspace;
+    a_stride = job.inputs;
+  }
+  for (std::int64_t panel = share.first_panel; panel < share.last_panel; ++panel) {
+    few_rows_panel(job, a, a_stride, share, panel);
+  }
+}
+
+// ---- many rows ----
+
+// A tile of packed rows (kTileRows side by side) times panels that lie panel_stride apart; c's panels are c_panel_stride apart.
+struct Tile {
+  const float* a;
+  const float* panel;
+  std::int64_t panel_stride;
+  float* c;
+  std::int64_t c_stride, c_panel_stride;
+  std::int64_t k_count;
+  Chain chain;
+  const float* prefetch;
+};
+
+template <int rows, int panels>
+void tile_body(const Tile& t) {
+  Lanes acc[panels][rows];
+#pragma GCC unroll 2
+  for (int p = 0; p < panels; ++p) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) {
+      acc[p][r] = t.chain == Chain::go_on ? load(t.c + p * t.c_panel_stride + r * t.c_stride) : broadcast(0.0f);
+    }
+  }
+  const float* a = t.a;
+  const float* b = t.panel;
+  const float* ahead = t.prefetch;
+  const auto step = [&](std::int64_t i) __attribute__((always_inline)) {
+    Lanes column[panels];
+#pragma GCC unroll 2
+    for (int p = 0; p < panels; ++p) column[p] = load(b + p * t.panel_stride + i * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) {
+      const Lanes x = broadcast(a[i * kTileRows + r]);
+#pragma GCC unroll 2
+      for (int p = 0; p < panels; ++p) acc[p][r] = fma(x, column[p], acc[p][r]);
+    }
+  };
+  std::int64_t k = 0;
+  for (; k + 4 <= t.k_count; k += 4) {
+#pragma GCC unroll 2
+    for (int p = 0; p < panels; ++p) __builtin_prefetch(ahead + p * t.panel_stride, 0, 2);
+    step(0);
+    step(1);
+    step(2);
+    step(3);
+    ahead += kLanes;
+    b += 4 * kLanes;
+    a += 4 * kTileRows;
+  }
+  for (; k < t.k_count; ++k) {
+    step(0);
+    b += kLanes;
+    a += kTileRows;
+  }
+#pragma GCC unroll 2
+  for (int p = 0; p < panels; ++p) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) store(t.c + p * t.c_panel_stride + r * t.c_stride, acc[p][r]);
+  }
+}
+
+template <int panels, int rows = kTileRows>
+void tile_rows(std::int64_t row_count, const Tile& t) {
+  if constexpr (rows > 1) {
+    if (row_count < rows) {
+      tile_rows<panels, rows - 1>(row_count, t);
+      return;
+    }
+  }
+  tile_body<rows, panels>(t);
+}
+
+// A block of rows, one piece of k, some panels. The sums rest at `c`, element (row, panel, j) at
+// row * c_stride + panel * c_panel_stride + j, both counted from the block's begin.
+struct Block {
+  std::int64_t first_row, rows, first_panel, last_panel, k, k_count;
+  float* c;
+  std::int64_t c_stride, c_panel_stride;
+  Chain chain;
+};
+
+// The last panel of an output whose width is no multiple of 16 goes through a tile aside.
+void narrow_tile(std::int64_t rows, int width, Tile t) {
+  float aside[kTileRows * kLanes];
+  float* c = t.c;
+  const std::int64_t c_stride = t.c_stride;
+  if (t.chain == Chain::go_on) {
+    for (std::int64_t r = 0; r < rows; ++r) store(aside + r * kLanes, load_masked(c + r * c_stride, width, 0.0f));
+  }
+  t.c = aside;
+  t.c_stride = kLanes;
+  tile_rows<1>(rows, t);
+  for (std::int64_t r = 0; r < rows; ++r) store_masked(c + r * c_stride, load(aside + r * kLanes), width);
+}
+
+void block_product(const ProductJob& job, const Block& block, const float* packed, bool full_width) {
+  const std::int64_t panel_floats = job.inputs * kLanes;
+  for (std::int64_t panel = block.first_panel; panel < block.last_panel;) {
+    const bool pair = kTilePanels == 2 && panel + 1 < block.last_panel && (full_width || width_of(job, panel + 1) == kLanes);
+    const float* weights = job.panels + panel * panel_floats + block.k * kLanes;
+    const std::int64_t step = pair ? 2 : 1;
+    const float* next = panel + step < block.last_panel ? weights + step * panel_floats : weights;
+    for (std::int64_t row = 0; row < block.rows; row += kTileRows) {
+      const std::int64_t rows = smaller(kTileRows, block.rows - row);
+      const std::int64_t quarter = row / kTileRows % 4;  // four tiles prefetch the next piece between them
+      const Tile tile{packed + row * block.k_count,
+                      weights,
+                      panel_floats,
+                      block.c + row * block.c_stride + (panel - block.first_panel) * block.c_panel_stride,
+                      block.c_stride,
+                      block.c_panel_stride,
+                      block.k_count,
+                      block.chain,
+                      next + quarter * (block.k_count / 4) * kLanes};
+      if (pair) {
+        tile_rows<kTilePanels>(rows, tile);
+      } else if (full_width || width_of(job, panel) == kLanes) {
+        tile_rows<1>(rows, tile);
+      } else {
+        narrow_tile(rows, width_of(job, panel), tile);
+      }
+    }
+    panel += step;
+  }
+}
+
+// All pieces of k of one block of rows over panels [first_panel, last_panel).
+void all_pieces(const ProductJob& job, Block block, float* packed, bool full_width) {
+  const std::int64_t pieces = pieces_of(job.inputs, kPiece);
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    block.k = job.inputs * piece / pieces / 2 * 2;  // even, so that no pair of bf16_pairs is cut
+    block.k_count = (piece + 1 == pieces ? job.inputs : job.inputs * (piece + 1) / pieces / 2 * 2) - block.k;
+    for (std::int64_t row = 0; row < block.rows; row += kTileRows) {
+      pack_tile_rows<kTileRows>(packed + row * block.k_count, job, block.first_row + row, smaller(kTileRows, block.rows - row),
+                                block.k, block.k_count);
+    }
+    block.chain = piece > 0 || job.start == Start::from_output ? Chain::go_on : Chain::from_zero;
+    block_product(job, block, packed, full_width);
+  }
+}
+
+void many_rows_product(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats) {
+  const std::int64_t piece = job.inputs < kLeastPiece ? kLeastPiece : smaller(job.inputs, kPiece);
+  const std::int64_t block_rows = kBlockFloats / piece / kTileRows * kTileRows;
+  const std::int64_t rows = share.last_row - share.first_row;
+  const std::int64_t row_blocks = (rows + block_rows - 1) / block_rows;
+  const std::int64_t height = ((rows + row_blocks - 1) / row_blocks + kTileRows - 1) / kTileRows * kTileRows;
+  float* packed = workspace;
+  float* sums = workspace + height * (kPiece + 2);
+  // With a residual the sums rest aside, since residual and output may be the same memory.
+  const std::int64_t aside = (workspace_floats - height * (kPiece + 2)) / (height * kLanes);
+  const std::int64_t group = job.residual != nullptr ? aside : share.last_panel - share.first_panel;
+  for (std::int64_t row = share.first_row; row < share.last_row; row += height) {
+    const std::int64_t count = smaller(height, share.last_row - row);
+    for (std::int64_t panel = share.first_panel; panel < share.last_panel; panel += group) {
+      Block block{row, count, panel, smaller(panel + group, share.last_panel), 0, 0, nullptr, 0, 0, Chain::from_zero};
+      if (job.residual == nullptr) {
+        block.c = job.output + row * job.output_stride + panel * kLanes;
+        block.c_stride = job.output_stride;
+        block.c_panel_stride = kLanes;
+        all_pieces(job, block, packed, false);
+        continue;
+      }
+      block.c = sums;
+      block.c_stride = kLanes;
+      block.c_panel_stride = height * kLanes;
+      all_pieces(job, block, packed, true);
+      for (std::int64_t p = block.first_panel; p < block.last_panel; ++p) {
+        finish_rows(job, sums + (p - block.first_panel) * block.c_panel_stride, kLanes, row, count, p);
+      }
+    }
+  }
+}
+
+void product(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats) {
+  const std::int64_t rows = share.last_row - share.first_row;
+  const bool fits = job.packing == Packing::as_is || rows * job.inputs <= workspace_floats;
+  if (rows <= kFewRows && job.a_k_stride == 1 && job.start == Start::from_zero && fits) {
+    few_rows_product(job, share, workspace);
+  } else {
+    many_rows_product(job, share, workspace, workspace_floats);
+  }
+}
+
+constexpr MatmulTable kTable = {kFewRows, kTileRows, product, pack_rows, pack_columns};
+
+}  // namespace
+
+const MatmulTable& matmul_table() { return kTable; }
+
+}  // namespace maxplus::host::MAXPLUS_SIMD
