@@ -1,0 +1,77 @@
+// Problems in memory, and what is checked of any source before a run starts.
+#include "data/problem_source.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+namespace maxplus {
+
+namespace {
+
+constexpr std::size_t kListedFaults = 20;
+
+}  // namespace
+
+ProblemList::ProblemList(std::string name, std::vector<Problem> problems, std::vector<std::string> where)
+    : name_(std::move(name)), problems_(std::move(problems)), where_(std::move(where)) {}
+
+Problem ProblemList::at(std::int64_t index) const {
+  MAXPLUS_REQUIRE(index >= 0 && index < size(), fmt::format("problem {} of {}", index, size()));
+  return problems_[static_cast<std::size_t>(index)];
+}
+
+std::string ProblemList::where(std::int64_t index) const {
+  const auto i = static_cast<std::size_t>(index);
+  return i < where_.size() ? where_[i] : fmt::format("{}, problem {}", name_, index);
+}
+
+std::string ProblemList::hash() const {
+  XXH3_state_t* state = XXH3_createState();
+  XXH3_128bits_reset(state);
+  const auto add = [state](const void* data, std::size_t bytes) {
+    const std::uint64_t length = bytes;
+    XXH3_128bits_update(state, &length, sizeof length);
+    XXH3_128bits_update(state, data, bytes);
+  };
+  for (const Problem& problem : problems_) {
+    add(&problem.id, sizeof problem.id);
+    add(problem.prompt.data(), problem.prompt.size() * sizeof(std::int32_t));
+    for (const std::string& text : {problem.prompt_text, problem.verifier, problem.answer.dump(), problem.extra.dump()}) {
+      add(text.data(), text.size());
+    }
+  }
+  const XXH128_hash_t value = XXH3_128bits_digest(state);
+  XXH3_freeState(state);
+  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+}
+
+void require_fit(const ProblemSource& source, std::int64_t context, std::int64_t max_new_tokens) {
+  std::vector<Fault> faults;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < source.size(); ++i) {
+    const auto length = static_cast<std::int64_t>(source.at(i).prompt.size());
+    if (length + max_new_tokens <= context) continue;
+    ++count;
+    if (faults.size() == kListedFaults) continue;
+    faults.push_back({source.where(i), fmt::format("the prompt has {} tokens", length),
+                      fmt::format("at most {}: context {} less max_new_tokens {}", context - max_new_tokens, context, max_new_tokens),
+                      "a longer context, fewer new tokens, or on_bad_line = \"skip\""});
+  }
+  if (faults.empty()) return;
+  if (count > static_cast<std::int64_t>(faults.size())) {
+    faults.push_back({"", fmt::format("and {} more problems that are too long", count - static_cast<std::int64_t>(faults.size())), "", ""});
+  }
+  throw Error(ExitCode::data, std::move(faults));
+}
+
+std::int64_t longest_prompt(const ProblemSource& source) {
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0; i < source.size(); ++i) {
+    longest = std::max(longest, static_cast<std::int64_t>(source.at(i).prompt.size()));
+  }
+  return longest;
+}
+
+}  // namespace maxplus

@@ -1,0 +1,60 @@
+// The registry of tasks.
+#include "data/task.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "data/countdown.hpp"
+#include "data/operators.hpp"
+#include "text/utf8.hpp"
+
+namespace maxplus {
+
+namespace {
+
+const TaskEntry* find_task(std::string_view name) {
+  for (const TaskEntry& entry : tasks()) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<TaskEntry>& tasks() {
+  static const std::vector<TaskEntry> entries = {
+      {"operators", "fill in two operators between three numbers so that, from left to right, the target comes out", make_operators_task},
+      {"countdown", "combine the given numbers, each once, to reach the target", make_countdown_task},
+  };
+  return entries;
+}
+
+std::shared_ptr<const Task> make_task(std::string_view name, const nlohmann::json& keys, std::shared_ptr<const Tokenizer> tokenizer,
+                                      const Locate& locate) {
+  const TaskEntry* entry = find_task(name);
+  if (entry == nullptr) {
+    std::vector<std::string> names;
+    for (const TaskEntry& known : tasks()) names.emplace_back(known.name);
+    const std::string near = nearest_name(name, names);
+    throw Error(ExitCode::config, Fault{locate ? locate("task") : "", fmt::format("unknown task {}{}", in_quotes(name), near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+                                        fmt::format("one of {}", fmt::join(names, ", ")), fmt::format("task = \"{}\"", near.empty() ? names[0] : near)});
+  }
+  KeyReader reader(keys, fmt::format("task \"{}\"", name), locate);
+  auto task = entry->make(reader, std::move(tokenizer));
+  reader.refuse_unknown();
+  if (!reader.faults().empty()) throw Error(ExitCode::config, reader.faults());
+  MAXPLUS_REQUIRE(task != nullptr, fmt::format("task {} without faults", name));
+  return task;
+}
+
+std::vector<KeyDescription> task_keys(std::string_view name) {
+  const TaskEntry* entry = find_task(name);
+  MAXPLUS_REQUIRE(entry != nullptr, std::string(name));
+  const nlohmann::json none = nlohmann::json::object();
+  KeyReader reader(none, std::string(name), Locate());
+  entry->make(reader, nullptr);
+  return reader.descriptions();
+}
+
+}  // namespace maxplus

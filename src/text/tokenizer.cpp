@@ -1,0 +1,66 @@
+// What every kind of tokenizer has: pieces for people, the hash, and how one is made from a deck or a checkpoint.
+#include "text/tokenizer.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <xxhash.h>
+
+#include "text/utf8.hpp"
+
+namespace maxplus {
+
+std::string Tokenizer::piece(std::int32_t id) const { return printable_bytes(bytes(id)); }
+
+std::string Tokenizer::hash() const {
+  const std::string text = to_json().dump();
+  const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_from_keys(std::string_view kind, std::string_view alphabet,
+                                                     std::string_view words, const std::string& where) {
+  std::vector<Fault> faults;
+  if (kind != "characters" && kind != "words") {
+    faults.push_back({where, fmt::format("[tokenizer] kind = {} is not known", in_quotes(kind)), "\"characters\" or \"words\"",
+                      "kind = \"characters\" with alphabet = \"…\", or kind = \"words\" with words = \"…\""});
+  }
+  if (kind == "characters" && !words.empty()) {
+    faults.push_back({where, "[tokenizer] words does not go with kind = \"characters\"", "alphabet only", "remove words"});
+  }
+  if (kind == "words" && !alphabet.empty()) {
+    faults.push_back({where, "[tokenizer] alphabet does not go with kind = \"words\"", "words only", "remove alphabet"});
+  }
+  std::shared_ptr<const Tokenizer> tokenizer;
+  try {
+    if (kind == "characters") tokenizer = make_character_tokenizer(alphabet);
+    if (kind == "words") tokenizer = make_word_tokenizer(words);
+  } catch (const Error& error) {
+    for (Fault fault : error.faults()) {
+      fault.where = where;
+      faults.push_back(std::move(fault));
+    }
+  }
+  if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
+  return tokenizer;
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_from_json(const Json& json) {
+  const auto text = [&json](const char* key) {
+    if (!json.is_object() || !json.contains(key) || !json[key].is_string()) {
+      throw Error(ExitCode::data, Fault{"", fmt::format("the stored tokenizer has no text '{}'", key),
+                                        "kind, and alphabet or words", "take a checkpoint that is whole"});
+    }
+    return json[key].get<std::string>();
+  };
+  const std::string kind = text("kind");
+  try {
+    if (kind == "characters") return make_character_tokenizer(text("alphabet"));
+    if (kind == "words") return make_word_tokenizer(text("words"));
+  } catch (const Error& error) {
+    throw Error(ExitCode::data, error.faults());
+  }
+  throw Error(ExitCode::data, Fault{"", fmt::format("the stored tokenizer is of the unknown kind {}", in_quotes(kind)),
+                                    "characters or words", "use the version of maxplus that wrote it"});
+}
+
+}  // namespace maxplus
