@@ -40,7 +40,7 @@ struct TokenLoss {
   double loss = 0, policy = 0, kl = 0;   // loss = policy + coefficient * kl - coefficient * entropy; kl, policy without coefficient
   std::vector<float> d_log_prob, d_entropy;  // exactly 0 at tokens that are not trainable
   // Raw sums over the rollout's trainable tokens, for metrics
-  double ratio_sum = 0, ratio_min = 0, ratio_max = 0;
+  double ratio_sum = 0, ratio_square_sum = 0, ratio_min = 0, ratio_max = 0;  // of tokens; meaningless where tokens = 0
   double kl_old_sum = 0, kl_reference_sum = 0, entropy_sum = 0;  // k3
   double gap_max = 0;                                            // |log_prob - old_log_prob|
   std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;
@@ -61,6 +61,9 @@ class Algorithm {
   // The estimator, formula and deviations from the paper's defaults, for the log: one line each.
   virtual std::vector<std::string> describe() const = 0;
 };
+
+// Whether groups of equal rewards are to be drawn anew: the key, or else the algorithm's own default (dapo: yes).
+bool wants_dynamic_sampling(const AlgorithmTable& table);
 
 // Throws Error(ExitCode::config) with the nearest name.
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmTable& table, std::int64_t max_new_tokens);
