@@ -175,7 +175,9 @@ compile() {
     while IFS= read -r line; do
       if [[ $line == "@exit "* ]]; then
         status=${line#@exit }
-      elif [[ $line == "[build "* || $line == "[0/"* ]]; then
+      elif [[ $line == "[build 0/"* ]]; then
+        continue  # looks whether files were added
+      elif [[ $line == "[build "* ]]; then
         ((SECONDS >= next)) || continue
         next=$((SECONDS + 10))
         say "build: ${line%% Building*}"

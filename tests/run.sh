@@ -94,6 +94,7 @@ run_part() {
     fi
   done
   wait "$current" || status=$?
+  kill -KILL -- "-$current" 2>/dev/null  # what the part left behind: timeout made a process group of it
   current=""
   if ((status == 124 || status == 137)); then
     printf 'not ok %s: ran past its limit of %s s\n' "$part" "$limit" >>"$file"

@@ -48,6 +48,8 @@ CASES = [
      "#pragma once\n// N.\nnamespace m {\nstruct Shape {\n  int rows = 0;\n  bool operator==(const Shape& other) const;\n};\n}  // namespace m\n"),
     ("a relative path", None, "jobscripts/a.sh", '#!/bin/sh\n# A.\nls "$root/t' 'mp/x" runs/t' 'mp/\n'),
     ("a source that begins with its header", None, "src/base/error.cpp", '#include "base/error.hpp"\n\nint x;\n'),
+    ("a test that begins with what it tests", None, "tests/base/error_test.cpp", '#include "base/error.hpp"\n\nint x;\n'),
+    ("a kernel test that looks inside", None, "tests/kernels/a_test.cpp", '// A.\n#include "kokkos/team.hpp"\n'),
     ("a namespace alias", None, "tests/base/a_test.cpp", "// A.\nnamespace fs = std::filesystem;\nusing std::string;\n"),
 ]
 

@@ -106,7 +106,7 @@ def main():
         found += 1
         program = next((word for word in command if "/test_" in word), command[0] if command else "")
         if not os.access(program, os.X_OK):
-            print(f"not ok {name}: {os.path.basename(program) or 'its program'} was not built")
+            print(f"not ok {name}: {os.path.basename(program) or 'the program'} was not built")
             continue
         command = [word for word in command if word != "--gtest_brief=1"]
         environment = dict(os.environ)
