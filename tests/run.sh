@@ -44,7 +44,18 @@ mkdir -p -- "$logs" || exit 73
 scratch=$(mktemp -d) || exit 73
 current=""
 trap 'rm -rf -- "$scratch"' EXIT
-trap '[[ -z $current ]] || kill -TERM "$current" 2>/dev/null; exit 130' INT TERM HUP
+trap '[[ -z $current ]] || { kill -TERM "$current"; sleep 1; end_session "$current"; } 2>/dev/null; exit 130' INT TERM HUP
+
+# Kills what is left of a session: what a part started and left behind, ranks of an mpirun included.
+end_session() {
+  local entry line
+  local -a fields
+  for entry in /proc/[0-9]*; do
+    { read -r line <"$entry/stat"; } 2>/dev/null || continue
+    read -ra fields <<<"${line##*) }"  # state, parent, group, session; the name before them may hold blanks
+    [[ ${fields[3]:-} != "$1" ]] || kill -KILL "${entry#/proc/}" 2>/dev/null
+  done
+}
 
 count() { grep -c -- "$1" "$2" || true; }
 
@@ -83,7 +94,7 @@ run_part() {
   limit=$(limit_of "$part")
   say "$part: at most $limit s"
   mkdir -p -- "$scratch/$part"
-  (cd -- "$root" && PART_TMP=$scratch/$part exec timeout -k 10 "$limit" "${command[@]}") \
+  (cd -- "$root" && PART_TMP=$scratch/$part exec setsid timeout -k 10 "$limit" "${command[@]}") \
     >"$file" 2>"$logs/$part.err.txt" </dev/null &
   current=$!
   while kill -0 "$current" 2>/dev/null; do
@@ -94,7 +105,7 @@ run_part() {
     fi
   done
   wait "$current" || status=$?
-  kill -KILL -- "-$current" 2>/dev/null  # what the part left behind: timeout made a process group of it
+  end_session "$current"
   current=""
   if ((status == 124 || status == 137)); then
     printf 'not ok %s: ran past its limit of %s s\n' "$part" "$limit" >>"$file"

@@ -27,6 +27,18 @@ def known_tests(build):
         yield test["name"], test.get("command", []), properties
 
 
+def end_session(leader):
+    """Kills what is left of a program's session: ranks are no children of ours, and have process groups of their own."""
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                session = int(file.read().rpartition(")")[2].split()[3])
+            if session == leader:
+                os.kill(int(entry), signal.SIGKILL)
+        except (OSError, ValueError):
+            continue  # not a process, or gone by now
+
+
 def run(command, environment, limit_s):
     """The program's standard output and error, and its exit code; None if it ran into the limit."""
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -35,18 +47,21 @@ def run(command, environment, limit_s):
         out, err = process.communicate(timeout=limit_s)
         return out, err, process.returncode
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)  # mpirun ends its ranks when asked, not when killed
+        process.terminate()  # once, and only the launcher: at a second signal mpirun would leave its ranks behind
         try:
-            process.communicate(timeout=5)
+            out, err = process.communicate(timeout=8)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-        out, err = process.communicate()
+            end_session(process.pid)
+            out, err = process.communicate()
         return out, err, None
+    finally:
+        end_session(process.pid)
 
 
 def read_cases(out):
     """[(case, "ok" | "failed" | "skipped" | "unfinished")] in order, and the number of cases that was announced."""
     state = {}
+    out = out.replace("\r", "")
     for kind, case in CASE.findall(out):
         kind = kind.strip()
         if kind == "RUN":
@@ -97,6 +112,7 @@ def report(name, out, err, status, seconds, limit_s):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a limit of the whole part: end the program under test, too
     build, kind, only = sys.argv[1], sys.argv[2], sys.argv[3:]
     found = 0
     for name, command, properties in known_tests(build):
@@ -109,7 +125,7 @@ def main():
             print(f"not ok {name}: {os.path.basename(program) or 'the program'} was not built")
             continue
         command = [word for word in command if word != "--gtest_brief=1"]
-        environment = dict(os.environ)
+        environment = {**os.environ, "GTEST_COLOR": "no"}  # mpirun gives its ranks a terminal
         environment.update(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))
         limit_s = float(properties.get("TIMEOUT", DEFAULT_LIMIT_S))
         variants = [(name, environment)]
