@@ -1,0 +1,132 @@
+// Checks across keys: what is said, literally; and that one slip is told once.
+#include "run/deck_checks.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "deck/deck.hpp"
+
+namespace maxplus {
+namespace {
+
+// Good on its own; --set makes it bad.
+const char* const kGood = R"([model]
+width = 64
+layers = 2
+heads = 4
+kv_heads = 2
+ffn_width = 192
+context = 128
+[data]
+task = "operators"
+[generation]
+max_new_tokens = 64
+problems_per_iteration = 6
+[algorithm]
+name = "grpo"
+[optimizer]
+)";
+
+std::vector<std::string> faults_of(const std::string& text, const std::vector<std::string>& set, DeckUse use, int ranks) {
+  DeckReading reading = deck_of_text(text, "deck.toml", set);
+  check_deck(reading.deck, use, ranks, reading.faults);
+  std::vector<std::string> lines;
+  for (const Fault& fault : reading.faults) {
+    EXPECT_FALSE(fault.expected.empty()) << fault.found;
+    lines.push_back(fault.where + ": " + fault.found);
+  }
+  return lines;
+}
+
+std::vector<std::string> faults_of(const std::vector<std::string>& set) { return faults_of(kGood, set, DeckUse::train, 2); }
+
+using Lines = std::vector<std::string>;
+
+TEST(DeckChecks, PassAGoodDeck) {
+  EXPECT_EQ(faults_of({}), Lines{});
+  EXPECT_EQ(faults_of({"algorithm.kl=k3", "reference.path=policy", "algorithm.kl_where=reward"}), Lines{});
+  EXPECT_EQ(faults_of({"warm_start.task=operators", "warm_start.steps=5"}), Lines{});
+  EXPECT_EQ(faults_of({"run.watchdog_s=5"}), Lines{}) << "the other side is a default";
+  EXPECT_EQ(faults_of("", {"model.path=m"}, DeckUse::model, 1), Lines{});
+  EXPECT_EQ(faults_of("", {"model.path=m", "data.eval=e"}, DeckUse::evaluate, 64), Lines{});
+  EXPECT_EQ(faults_of("", {"model.path=m"}, DeckUse::replay, 8), Lines{}) << "recorded rollouts need no data and no judge";
+}
+
+TEST(DeckChecks, NameWhatContradicts) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
+      {{"generation.group_size=1"}, "--set generation.group_size=1: [generation] group_size = 1 is too small for algorithm 'grpo'"},
+      {{"generation.max_new_tokens=128"}, "--set generation.max_new_tokens=128: [generation] max_new_tokens = 128 leaves no room for a prompt in the context of 128 tokens"},
+      {{"eval.max_new_tokens=500"}, "--set eval.max_new_tokens=500: [eval] max_new_tokens = 500 leaves no room for a prompt in the context of 128 tokens"},
+      {{"algorithm.kl=k3"}, "--set algorithm.kl=k3: [algorithm] kl = \"k3\" needs a reference, and there is no [reference]"},
+      {{"generation.temperature=0"}, "--set generation.temperature=0: [generation] temperature = 0 draws the same answer each time"},
+      {{"generation.top_p=0.9"}, "--set generation.top_p=0.9: [generation] top_p = 0.9 cannot be used in training"},
+      {{"generation.top_k=40"}, "--set generation.top_k=40: [generation] top_k = 40 cannot be used in training"},
+      {{"optimizer.gradient_slices=6"}, "--set optimizer.gradient_slices=6: [optimizer] gradient_slices = 6 is not a power of two"},
+      {{"optimizer.gradient_slices=1"}, "--set optimizer.gradient_slices=1: [optimizer] gradient_slices = 1 is less than the 2 ranks"},
+      {{"model.kv_heads=3"}, "--set model.kv_heads=3: [model] kv_heads = 3 does not divide heads = 4"},
+      {{"model.width=66"}, "--set model.width=66: [model] heads = 4 does not divide width = 66"},
+      {{"model.width=12"}, "deck.toml:4: [model] width / heads = 3 is odd"},
+      {{"model.head_width=15"}, "--set model.head_width=15: [model] head_width = 15 is odd"},
+      {{"tokenizer.kind=words"}, "--set tokenizer.kind=words: [tokenizer] kind = \"words\" has no words"},
+      {{"tokenizer.kind=characters"}, "--set tokenizer.kind=characters: [tokenizer] kind = \"characters\" has no alphabet"},
+      {{"tokenizer.words=a b"}, "--set tokenizer.words=a b: [tokenizer] words are given, but the kind is not \"words\""},
+      {{"tokenizer.kind=words", "tokenizer.words=a b", "tokenizer.path=t"}, "--set tokenizer.path=t: [tokenizer] kind and path are both given"},
+      {{"data.train=p.jsonl"}, "deck.toml:9: [data] train and task are both given"},
+      {{"data.task=\"\"", "reward.verifier=exact"}, "deck.toml:8: [data] has neither train nor task"},
+      {{"data.task=\"\"", "data.train=p.jsonl"}, "--set data.train=p.jsonl: the problems have no judge: there is no [reward]"},
+      {{"data.task=\"\"", "data.train=p.jsonl", "reward.verifier=exact", "eval.every=5"}, "--set eval.every=5: [eval] every = 5, but [data] has no held-out problems"},
+      {{"eval.samples=4", "eval.temperature=0"}, "--set eval.temperature=0: [eval] temperature = 0 with samples = 4"},
+      {{"generation.force_length=65"}, "--set generation.force_length=65: [generation] force_length = 65 is more than max_new_tokens = 64"},
+      {{"algorithm.dynamic_sampling=true", "generation.zero_spread=drop"}, "--set algorithm.dynamic_sampling=true: [algorithm] dynamic_sampling = true contradicts [generation] zero_spread = \"drop\""},
+      {{"algorithm.dynamic_sampling=false", "generation.zero_spread=resample"}, "--set algorithm.dynamic_sampling=false: [algorithm] dynamic_sampling = false contradicts [generation] zero_spread = \"resample\""},
+      {{"algorithm.kl_where=loss"}, "--set algorithm.kl_where=loss: [algorithm] kl_where = \"loss\" has no effect: kl = \"none\""},
+      {{"algorithm.kl_coefficient=0.1"}, "--set algorithm.kl_coefficient=0.1: [algorithm] kl_coefficient = 0.1 has no effect: kl = \"none\""},
+      {{"optimizer.mini_batches=7"}, "--set optimizer.mini_batches=7: [optimizer] mini_batches = 7 is more than the 6 groups of an iteration"},
+      {{"warm_start.task=operators", "warm_start.train=d", "warm_start.steps=1"}, "--set warm_start.task=operators: [warm_start] train and task are both given"},
+      {{"warm_start.steps=3"}, "--set warm_start.steps=3: [warm_start] has neither train nor task"},
+      {{"warm_start.task=operators"}, "--set warm_start.task=operators: [warm_start] has no steps"},
+      {{"run.watchdog_s=5", "reward.timeout_s=30"}, "--set run.watchdog_s=5: [run] watchdog_s = 5 is not longer than [reward] timeout_s = 30"},
+  };
+  for (const auto& [set, line] : rows) EXPECT_EQ(faults_of(set), Lines{line});
+  const Lines unknown = faults_of({"algorithm.name=grop"});
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_EQ(unknown[0].rfind("--set algorithm.name=grop: [algorithm] name = 'grop' is unknown; did you mean 'grpo'?", 0), 0u) << unknown[0];
+}
+
+TEST(DeckChecks, NameAShapeThatIsMissingOrDoubled) {
+  const std::string rest = "[data]\ntask = \"operators\"\n";
+  EXPECT_EQ(faults_of(rest, {}, DeckUse::train, 1), Lines{"deck.toml: [model] has neither a path nor a shape"});
+  EXPECT_EQ(faults_of(rest, {"model.width=8"}, DeckUse::train, 1), Lines{"--set model.width=8: [model] lacks layers, heads, ffn_width"});
+  EXPECT_EQ(faults_of(kGood, {"model.path=m"}, DeckUse::train, 1),
+            (Lines{"deck.toml:2: [model] width is given together with path", "deck.toml:3: [model] layers is given together with path",
+                   "deck.toml:4: [model] heads is given together with path", "deck.toml:5: [model] kv_heads is given together with path",
+                   "deck.toml:6: [model] ffn_width is given together with path"}));
+  const Deck with_path = deck_of_text(rest, "deck.toml", {"model.path=m"}).deck;
+  EXPECT_EQ(faults_of(effective_deck(with_path), {}, DeckUse::train, 1), Lines{}) << "an effective deck passes its own checks";
+}
+
+TEST(DeckChecks, NamePartsOfTheRewardThatAreIncomplete) {
+  EXPECT_EQ(faults_of(std::string(kGood) + "[reward]\nverifier = \"exact\"\n[[reward.part]]\nweight = 2\n", {}, DeckUse::train, 1),
+            (Lines{"deck.toml:17: [reward] verifier and [[reward.part]] are both given", "deck.toml:18: [[reward.part]] has no verifier"}));
+  EXPECT_EQ(faults_of(std::string(kGood) + "[reward]\n", {"data.task=\"\"", "data.train=p"}, DeckUse::train, 1), Lines{})
+      << "an empty [reward]: each problem names its own";
+}
+
+TEST(DeckChecks, AreListedTogetherWithTheFaultsOfReading) {
+  const Lines lines = faults_of({"run.sede=1", "generation.max_new_tokens=4000", "algorithm.kl=k2", "optimizer.gradient_slices=3"});
+  EXPECT_EQ(lines.size(), 4u);
+}
+
+TEST(DeckChecks, TellOneSlipOnce) {
+  EXPECT_EQ(faults_of({"generation.max_new_tokens=x", "model.context=16"}).size(), 1u);
+  EXPECT_EQ(faults_of({"data.task=5"}).size(), 1u);
+  EXPECT_EQ(faults_of("[modle]\nwidth = 1\n[data]\ntask = \"operators\"", {}, DeckUse::train, 1).size(), 1u);
+  EXPECT_EQ(faults_of("[model]\npaht = \"m\"\n[data]\ntask = \"operators\"", {}, DeckUse::train, 1).size(), 1u);
+  EXPECT_EQ(faults_of("[model\n", {}, DeckUse::train, 1).size(), 1u) << "no TOML: nothing else can be said";
+  EXPECT_EQ(faults_of("", {"model.path=m", "data.train"}, DeckUse::train, 1).size(), 1u);
+}
+
+}  // namespace
+}  // namespace maxplus
