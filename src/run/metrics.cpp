@@ -1,0 +1,259 @@
+#include "run/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "roles/trainer.hpp"
+#include "run/metric_table.hpp"
+
+namespace maxplus {
+
+namespace {
+
+void require_known(std::string_view name) {
+  MAXPLUS_REQUIRE(find_metric(name) != nullptr, fmt::format("metric '{}' has no entry in run/metric_table.cpp", name));
+}
+
+// Of values in the order given, in two passes.
+struct Summary {
+  std::vector<double> values;
+  void add(double value) { values.push_back(value); }
+  bool empty() const { return values.empty(); }
+  double mean() const {
+    double sum = 0;
+    for (const double v : values) sum += v;
+    return sum / static_cast<double>(values.size());
+  }
+  double deviation() const {
+    const double centre = mean();
+    double squares = 0;
+    for (const double v : values) squares += (v - centre) * (v - centre);
+    return std::sqrt(squares / static_cast<double>(values.size()));
+  }
+  double smallest() const { return *std::min_element(values.begin(), values.end()); }
+  double largest() const { return *std::max_element(values.begin(), values.end()); }
+};
+
+void set_mean(MetricsRow* row, std::string_view name, const Summary& s) {
+  if (!s.empty()) row->set(name, s.mean());
+}
+
+void set_range(MetricsRow* row, const std::string& prefix, const Summary& s) {
+  if (s.empty()) return;
+  row->set(prefix + "_min", s.smallest());
+  row->set(prefix + "_max", s.largest());
+}
+
+}  // namespace
+
+void MetricsRow::set(std::string_view name, std::int64_t value) {
+  require_known(name);
+  values_[std::string(name)] = value;
+}
+
+void MetricsRow::set(std::string_view name, double value) {
+  require_known(name);
+  if (std::isfinite(value)) {
+    values_[std::string(name)] = value;
+  } else {
+    values_.erase(std::string(name));
+  }
+}
+
+void MetricsRow::set(std::string_view name, std::string_view text) {
+  require_known(name);
+  values_[std::string(name)] = std::string(text);
+}
+
+bool MetricsRow::has(std::string_view name) const { return values_.contains(std::string(name)); }
+
+double MetricsRow::number(std::string_view name) const {
+  const auto found = values_.find(std::string(name));
+  return found != values_.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+Json MetricsRow::line() const {
+  Json line = Json::object();
+  line["schema"] = 1;
+  for (const char* first : {"phase", "iteration"}) {
+    if (values_.contains(first)) line[first] = values_[first];
+  }
+  for (const auto& [name, value] : values_.items()) line[name] = value;
+  return line;
+}
+
+nlohmann::json MetricsRow::to_json() const {
+  nlohmann::json pairs = nlohmann::json::array();
+  for (const auto& [name, value] : values_.items()) pairs.push_back({name, nlohmann::json(value)});
+  return pairs;
+}
+
+MetricsRow MetricsRow::from_json(const nlohmann::json& saved) {
+  MetricsRow row;
+  for (const auto& pair : saved) row.values_[pair.at(0).get<std::string>()] = Json(pair.at(1));
+  return row;
+}
+
+namespace {
+
+void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names) {
+  Summary reward;
+  std::vector<Summary> parts(part_names.size());
+  std::int64_t verdicts[kVerdicts] = {};
+  for (const Experience& e : experiences) {
+    ++verdicts[static_cast<int>(e.assessment.verdict)];
+    if (!counts(e.assessment.verdict)) continue;
+    reward.add(static_cast<double>(e.assessment.reward));
+    for (std::size_t p = 0; p < std::min(parts.size(), e.assessment.part.size()); ++p) {
+      parts[p].add(static_cast<double>(e.assessment.part[p]));
+    }
+  }
+  set_mean(row, "reward_mean", reward);
+  if (!reward.empty()) row->set("reward_std", reward.deviation());
+  set_range(row, "reward", reward);
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (parts[p].empty()) continue;
+    row->set(fmt::format("reward_part_{}_mean", part_names[p]), parts[p].mean());
+    row->set(fmt::format("reward_part_{}_std", part_names[p]), parts[p].deviation());
+  }
+  if (!reward.empty()) {
+    row->set("accuracy", static_cast<double>(verdicts[static_cast<int>(Verdict::correct)]) / static_cast<double>(reward.values.size()));
+  }
+  for (int v = 0; v < kVerdicts; ++v) row->set(fmt::format("verdict_{}", name_of(static_cast<Verdict>(v))), verdicts[v]);
+}
+
+void add_lengths(MetricsRow* row, std::span<const Experience> experiences) {
+  Summary prompt, all, correct, wrong;
+  std::int64_t truncated = 0;
+  for (const Experience& e : experiences) {
+    const double length = static_cast<double>(e.rollout.token.size());
+    prompt.add(static_cast<double>(e.problem.prompt.size()));
+    all.add(length);
+    if (e.assessment.verdict == Verdict::correct) {
+      correct.add(length);
+    } else if (counts(e.assessment.verdict)) {
+      wrong.add(length);
+    }
+    truncated += e.rollout.finish == Finish::length || e.rollout.finish == Finish::budget ? 1 : 0;
+  }
+  set_mean(row, "prompt_length_mean", prompt);
+  set_mean(row, "response_length_mean", all);
+  if (!all.empty()) {
+    row->set("response_length_min", static_cast<std::int64_t>(all.smallest()));
+    row->set("response_length_max", static_cast<std::int64_t>(all.largest()));
+    row->set("truncated_share", static_cast<double>(truncated) / static_cast<double>(all.values.size()));
+  }
+  set_mean(row, "response_length_correct_mean", correct);
+  set_mean(row, "response_length_wrong_mean", wrong);
+}
+
+void add_groups(MetricsRow* row, std::span<const Experience> experiences) {
+  struct Group {
+    bool any = false, equal = true;
+    float first = 0;
+  };
+  std::map<std::int64_t, Group> groups;
+  Summary advantage;
+  for (const Experience& e : experiences) {
+    Group& group = groups[e.rollout.group];
+    if (counts(e.assessment.verdict)) {
+      if (!group.any) group.first = e.assessment.reward;
+      group.equal = group.equal && e.assessment.reward == group.first;
+      group.any = true;
+    }
+    for (std::size_t t = 0; t < e.advantage.size(); ++t) {
+      if (e.rollout.trainable[t] != 0) advantage.add(static_cast<double>(e.advantage[t]));
+    }
+  }
+  std::int64_t flat = 0;
+  for (const auto& [id, group] : groups) flat += group.equal ? 1 : 0;
+  row->set("groups", static_cast<std::int64_t>(groups.size()));
+  if (!groups.empty()) row->set("groups_zero_spread_share", static_cast<double>(flat) / static_cast<double>(groups.size()));
+  set_range(row, "advantage", advantage);
+}
+
+}  // namespace
+
+void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names) {
+  row->set("rollouts", static_cast<std::int64_t>(experiences.size()));
+  add_rewards(row, experiences, part_names);
+  add_lengths(row, experiences);
+  add_groups(row, experiences);
+}
+
+namespace {
+
+// Returns the first step that trained a token, or null.
+const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) {
+  std::int64_t trained = 0, processed = 0, skipped = 0;
+  Summary loss, policy, kl, gradient, update, tokens, sequences;
+  const StepReport* first = nullptr;
+  // Means over tokens of all steps together.
+  double entropy = 0, ratio = 0, kl_old = 0, kl_reference = 0, low = 0, high = 0, smallest = 0, largest = 0;
+  for (const StepReport& s : steps) {
+    processed += s.tokens_processed;
+    skipped += s.skipped ? 1 : 0;
+    tokens.add(s.denominator_tokens);
+    sequences.add(s.denominator_sequences);
+    gradient.add(s.gradient_norm);
+    if (!s.skipped) update.add(s.update_norm);
+    if (s.tokens_trained == 0) continue;
+    loss.add(s.loss);
+    policy.add(s.policy_loss);
+    kl.add(s.kl_loss);
+    const double weight = static_cast<double>(s.tokens_trained);
+    trained += s.tokens_trained;
+    entropy += weight * s.entropy_mean;
+    ratio += weight * s.ratio_mean;
+    kl_old += weight * s.kl_old;
+    kl_reference += weight * s.kl_reference;
+    low += weight * s.clip_share_low;
+    high += weight * s.clip_share_high;
+    smallest = first == nullptr ? s.ratio_min : std::min(smallest, s.ratio_min);
+    largest = first == nullptr ? s.ratio_max : std::max(largest, s.ratio_max);
+    if (first == nullptr) first = &s;
+  }
+  row->set("tokens_trained", trained);
+  row->set("tokens_processed", processed);
+  row->set("steps_skipped", skipped);
+  set_mean(row, "denominator_tokens", tokens);
+  set_mean(row, "denominator_sequences", sequences);
+  set_mean(row, "gradient_norm", gradient);
+  set_mean(row, "update_norm", update);
+  if (!steps.empty()) row->set("learning_rate", steps.back().learning_rate);
+  if (first == nullptr) return nullptr;
+  const double weight = static_cast<double>(trained);
+  set_mean(row, "loss", loss);
+  set_mean(row, "policy_loss", policy);
+  if (first->has_reference) {
+    set_mean(row, "kl_loss", kl);
+    row->set("kl_reference", kl_reference / weight);
+  }
+  row->set("entropy_mean", entropy / weight);
+  row->set("ratio_min", smallest);
+  row->set("ratio_max", largest);
+  row->set("ratio_mean", steps.size() == 1 ? first->ratio_mean : ratio / weight);
+  row->set("clip_share_low", low / weight);
+  row->set("clip_share_high", high / weight);
+  row->set("kl_old", kl_old / weight);
+  return first;
+}
+
+}  // namespace
+
+void add_step_statistics(MetricsRow* row, const StepReport& step) { add_steps(row, std::span<const StepReport>(&step, 1)); }
+
+void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps) {
+  const StepReport* const first = add_steps(row, steps);
+  if (first == nullptr) return;
+  row->set("first_ratio_min", first->ratio_min);
+  row->set("first_ratio_max", first->ratio_max);
+  row->set("log_prob_gap_max", first->log_prob_gap_max);
+}
+
+}  // namespace maxplus
