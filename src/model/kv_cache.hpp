@@ -30,7 +30,8 @@ class KvCache {
   static std::int64_t pages_to_append(const Sequence& sequence, std::int64_t tokens);
   // Takes those pages; false (and nothing changed) when they are not free.
   bool reserve(Sequence& sequence, std::int64_t tokens);
-  // A child that continues `parent`: shares its full pages, copies the straddling one. False when no page is free.
+  // A child (empty so far) that continues `parent`: shares its full pages, copies the straddling one. False, and nothing
+  // changed, when that takes a page and none is free.
   bool fork(const Stream& stream, const Sequence& parent, Sequence& child);
   void release(Sequence& sequence);
   void reset();
@@ -41,7 +42,8 @@ class KvCache {
  private:
   std::int64_t pages_;
   std::vector<TensorView> keys_, values_;
-  std::vector<std::int32_t> free_;
+  TensorView copy_;                  // [1, 2] i32: (from, to) of a fork
+  std::vector<std::int32_t> free_;   // the next one to take stands last
   std::vector<std::int32_t> users_;  // of a page
 };
 

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/error.hpp"
 
 namespace maxplus {
 
@@ -34,7 +37,12 @@ ModelConfig read_model_config(const nlohmann::json& config, const std::string& w
 // In the older, widely read form.
 nlohmann::ordered_json write_model_config(const ModelConfig& config);
 
-// Exact counts: elements of all weights (a tied matrix once), and of those multiplied for every token (head apart).
+// What is wrong with a shape, whatever file or deck it came from: extents, divisibility, limits. Empty: nothing.
+std::vector<Fault> model_config_faults(const ModelConfig& config, const std::string& where);
+
+// Exact counts: elements of all weights (a tied matrix once); of those multiplied for every token, and for every scored one.
 std::int64_t parameter_count(const ModelConfig& config);
+std::int64_t body_matrix_count(const ModelConfig& config);
+std::int64_t head_matrix_count(const ModelConfig& config);
 
 }  // namespace maxplus

@@ -51,6 +51,7 @@ class WeightSet {
   // are added once at the end: a gradient block has gradient_elements() = elements() (+ V C, at its end, when tied).
   std::int64_t gradient_elements() const;
   void bind_gradients(TensorView gradient);      // [gradient_elements]; a slice's buffer. Cheap, called for every slice
+  TensorView gradient() const { return gradient_; }  // the bound block; without data before bind_gradients
   TensorView head_gradient() const;              // [V, C] of the bound block: the tail when tied, else lm_head's own
   // Once, on the summed block: lookup += head, when tied.
   void fold_tied_gradient(const Stream& stream, TensorView gradient) const;
@@ -65,7 +66,7 @@ class WeightSet {
   ModelConfig config_;
   TensorView all_;
   std::vector<Parameter> parameters_;
-  TensorView head_gradient_;
+  TensorView gradient_;
 };
 
 class Transformer {
@@ -73,17 +74,19 @@ class Transformer {
   enum class Use { inference, training };
 
   // All memory comes from the arenas: `packed` (weights packed for products; twice for training), `activations`.
-  // With counting arenas this measures the plan. `weights` must outlive the transformer.
+  // With counting arenas this measures the plan. `weights` and `stream` must outlive the transformer.
   Transformer(WeightSet& weights, Use use, ops::Arithmetic arithmetic, const TransformerLimits& limits, const Stream& stream,
               Arena& packed, Arena& activations);
   ~Transformer();
 
-  // After the weights have changed.
+  // After the weights have changed, and once before the first use.
   void pack_weights();
 
-  // Forward over a packed batch; keeps what `score` needs, and with Use::training what `backward` needs.
+  // Forward over a packed batch; keeps what `score` needs, and with Use::training what `backward` needs, until the next
+  // forward or extend.
   void forward(const TokenBatch& batch);
-  // log_prob[n], entropy[n] of targets.target[n] after row targets.row[n] of the last forward.
+  // log_prob[n], entropy[n] of targets.target[n] after row targets.row[n] of the last forward. At most batch_tokens +
+  // batch_segments targets.
   void score(const HeadTargets& targets, float inverse_temperature, std::span<float> log_prob, std::span<float> entropy);
   // Adds the gradient of sum(d_log_prob * log_prob + d_entropy * entropy) of the last score to the bound gradients.
   void backward(std::span<const float> d_log_prob, std::span<const float> d_entropy);
@@ -93,7 +96,8 @@ class Transformer {
     KvCache::Sequence* sequence;
     std::span<const std::int32_t> tokens;  // appended after what the sequence holds
   };
-  // logits [asked, V] of the last token of every extension with at least one token, in order; valid until the next call.
+  // logits [asked, V] of the last token of every extension with at least one token, in order (at most extend_rows of
+  // them); valid until the next call of any function. A sequence stands in one extension only.
   // The cache must have room (KvCache::reserve). Sum of tokens <= extend_tokens.
   TensorView extend(KvCache& cache, std::span<const Extension> extensions);
 

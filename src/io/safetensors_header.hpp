@@ -1,0 +1,26 @@
+#pragma once
+// The JSON header of a safetensors file, read by events so that duplicates, deep nesting and numbers in other forms than
+// plain integers are seen before anything is built.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace maxplus {
+
+struct SafetensorsHeader {
+  struct Entry {
+    std::string name, dtype;
+    std::vector<std::uint64_t> shape, offsets;
+    bool has_dtype = false, has_shape = false, has_offsets = false;
+  };
+  std::vector<Entry> entries;  // in the order of the header
+  std::map<std::string, std::string> metadata;
+};
+
+// Throws Error(ExitCode::data) naming `where` and the place in the header.
+SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where);
+
+}  // namespace maxplus

@@ -1,0 +1,171 @@
+// Reading and writing config.json: the common keys here, a family's own in families/.
+#include "model/model_config.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "model/config_reader.hpp"
+#include "model/families/family.hpp"
+
+namespace maxplus {
+
+namespace {
+
+// Limits far beyond any published model; below them no product of extents leaves 64 bits.
+constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 24, kMaxWidth = std::int64_t{1} << 20, kMaxLayers = 4096;
+constexpr std::int64_t kMaxContext = std::int64_t{1} << 20;  // angles below 2^20 are exact enough (base/exact_math)
+
+void read_scaling(ConfigReader& top, const nlohmann::json& object, const std::string& key, ModelConfig& config) {
+  ConfigReader reader(object, fmt::format("{}: {}", top.where(), key));
+  const std::string type = reader.text_or("rope_type", reader.text_or("type", "default"));
+  RotaryScaling& scaling = config.rotary_scaling;
+  if (type == "llama3") {
+    scaling.kind = RotaryScaling::Kind::llama3;
+    scaling.factor = reader.number("factor");
+    scaling.low_frequency_factor = reader.number("low_freq_factor");
+    scaling.high_frequency_factor = reader.number("high_freq_factor");
+    scaling.original_context = reader.whole("original_max_position_embeddings");
+  } else if (type != "default") {
+    reader.fault(fmt::format("rotary scaling '{}' is not supported", type), "default or llama3", "use a model without it");
+  }
+  reader.finish();
+}
+
+// Both forms: rope_theta and rope_scaling, or rope_parameters with everything inside.
+void read_rotary(ConfigReader& reader, ModelConfig& config) {
+  config.rotary_theta = reader.number_or("rope_theta", 10000.0);
+  if (reader.has("rope_scaling")) read_scaling(reader, reader.object()["rope_scaling"], "rope_scaling", config);
+  if (reader.has("rope_parameters")) {
+    const nlohmann::json& parameters = reader.object()["rope_parameters"];
+    ConfigReader inner(parameters, reader.where() + ": rope_parameters");
+    config.rotary_theta = inner.number_or("rope_theta", config.rotary_theta);
+    inner.finish();
+    read_scaling(reader, parameters, "rope_parameters", config);
+  }
+  const double share = reader.number_or("partial_rotary_factor", 1.0);
+  if (share != 1.0) reader.fault(fmt::format("'partial_rotary_factor' is {}", share), "1", "");
+}
+
+void read_shape(ConfigReader& reader, ModelConfig& config) {
+  config.vocabulary = reader.whole("vocab_size");
+  config.width = reader.whole("hidden_size");
+  config.ffn_width = reader.whole("intermediate_size");
+  config.layers = reader.whole("num_hidden_layers");
+  config.heads = reader.whole("num_attention_heads");
+  config.kv_heads = reader.whole_or("num_key_value_heads", config.heads);
+  config.head_width = reader.whole_or("head_dim", config.heads > 0 ? config.width / config.heads : 0);
+  config.context = reader.whole_or("max_position_embeddings", 2048);
+  config.norm_epsilon = reader.number_or("rms_norm_eps", 1e-6);
+  config.tie_embeddings = reader.flag_or("tie_word_embeddings", false);
+  config.begin_token = reader.token_or_none("bos_token_id");
+  config.end_token = reader.token_or_none("eos_token_id");
+}
+
+}  // namespace
+
+ModelConfig read_model_config(const nlohmann::json& json, const std::string& where) {
+  ConfigReader reader(json, where);
+  reader.finish();
+  ModelConfig config;
+  config.family = reader.text_or("model_type", "");
+  if (!reader.has("model_type")) {
+    reader.fault("'model_type' is missing", "the key of a published config.json", "is this a model's folder?");
+  }
+  reader.finish();
+  const Family& family = find_family(config.family, where);
+  read_shape(reader, config);
+  reader.finish();
+  read_rotary(reader, config);
+  const std::string activation = reader.text_or("hidden_act", "silu");
+  if (activation != "silu") reader.fault(fmt::format("'hidden_act' is '{}'", activation), "silu", "");
+  if (reader.has("quantization_config")) {
+    reader.fault("the weights are quantised ('quantization_config')", "weights in f32, bf16 or f16", "use the plain model");
+  }
+  family.read(reader, config);
+  reader.take_faults(model_config_faults(config, where));
+  reader.finish();
+  return config;
+}
+
+std::vector<Fault> model_config_faults(const ModelConfig& c, const std::string& where) {
+  std::vector<Fault> faults;
+  const auto fault = [&](std::string found, std::string expected) {
+    faults.push_back({where, std::move(found), std::move(expected), ""});
+  };
+  struct Extent {
+    const char* name;
+    std::int64_t value, most;
+  };
+  const std::array<Extent, 8> extents{{{"vocabulary", c.vocabulary, kMaxVocabulary}, {"width", c.width, kMaxWidth},
+                                       {"layers", c.layers, kMaxLayers}, {"heads", c.heads, 4096},
+                                       {"kv_heads", c.kv_heads, 4096}, {"head_width", c.head_width, 1024},
+                                       {"ffn_width", c.ffn_width, kMaxWidth}, {"context", c.context, kMaxContext}}};
+  for (const Extent& e : extents) {
+    if (e.value < 1 || e.value > e.most) fault(fmt::format("{} is {}", e.name, e.value), fmt::format("1 to {}", e.most));
+  }
+  if (!faults.empty()) return faults;
+  if (c.heads % c.kv_heads != 0) {
+    fault(fmt::format("{} heads are not a multiple of {} key heads", c.heads, c.kv_heads), "every key head serves as many heads");
+  }
+  if (c.head_width % 2 != 0) fault(fmt::format("head width is {}", c.head_width), "an even number, for the rotary pairs");
+  if (!(c.norm_epsilon > 0 && c.norm_epsilon < 1)) fault(fmt::format("norm epsilon is {}", c.norm_epsilon), "between 0 and 1");
+  if (!(c.rotary_theta > 1 && c.rotary_theta < 1e12)) fault(fmt::format("rotary theta is {}", c.rotary_theta), "between 1 and 1e12");
+  const RotaryScaling& s = c.rotary_scaling;
+  if (s.kind == RotaryScaling::Kind::llama3 &&
+      !(s.factor >= 1 && s.low_frequency_factor > 0 && s.high_frequency_factor > s.low_frequency_factor && s.original_context > 0)) {
+    fault(fmt::format("rotary scaling llama3 with factor {}, low {}, high {}, original context {}", s.factor,
+                      s.low_frequency_factor, s.high_frequency_factor, s.original_context),
+          "factor >= 1, 0 < low < high, context > 0");
+  }
+  for (const auto& [name, token] : {std::pair("begin", c.begin_token), std::pair("end", c.end_token)}) {
+    if (token >= c.vocabulary) fault(fmt::format("{} token is {}", name, token), fmt::format("below the vocabulary, {}", c.vocabulary));
+  }
+  return faults;
+}
+
+nlohmann::ordered_json write_model_config(const ModelConfig& config) {
+  const Family& family = find_family(config.family, "model");
+  nlohmann::ordered_json json;
+  json["architectures"] = nlohmann::ordered_json::array({family.architecture});
+  json["model_type"] = family.name;
+  json["vocab_size"] = config.vocabulary;
+  json["hidden_size"] = config.width;
+  json["intermediate_size"] = config.ffn_width;
+  json["num_hidden_layers"] = config.layers;
+  json["num_attention_heads"] = config.heads;
+  json["num_key_value_heads"] = config.kv_heads;
+  json["head_dim"] = config.head_width;
+  json["hidden_act"] = "silu";
+  json["max_position_embeddings"] = config.context;
+  json["rms_norm_eps"] = config.norm_epsilon;
+  json["tie_word_embeddings"] = config.tie_embeddings;
+  json["rope_theta"] = config.rotary_theta;
+  if (config.rotary_scaling.kind == RotaryScaling::Kind::llama3) {
+    json["rope_scaling"] = {{"rope_type", "llama3"},
+                            {"factor", config.rotary_scaling.factor},
+                            {"low_freq_factor", config.rotary_scaling.low_frequency_factor},
+                            {"high_freq_factor", config.rotary_scaling.high_frequency_factor},
+                            {"original_max_position_embeddings", config.rotary_scaling.original_context}};
+  }
+  json["bos_token_id"] = config.begin_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.begin_token);
+  json["eos_token_id"] = config.end_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.end_token);
+  json["torch_dtype"] = "float32";
+  family.write(json, config);
+  return json;
+}
+
+std::int64_t parameter_count(const ModelConfig& c) {
+  const std::int64_t norms = c.width * (2 * c.layers + 1);
+  return body_matrix_count(c) + norms + c.vocabulary * c.width * (c.tie_embeddings ? 1 : 2);
+}
+
+std::int64_t body_matrix_count(const ModelConfig& c) {
+  return c.layers * c.width * (c.qkv_columns() + c.query_columns() + 3 * c.ffn_width);
+}
+
+std::int64_t head_matrix_count(const ModelConfig& c) { return c.vocabulary * c.width; }
+
+}  // namespace maxplus

@@ -1,0 +1,246 @@
+// The network: embedding, layers, head, and the buffers between them.
+//
+// All buffers are taken in the constructor, in one fixed order, from arenas that may be counting ones.
+#include "model/transformer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "model/block.hpp"
+#include "model/head.hpp"
+#include "model/page_plan.hpp"
+#include "model/rotary_table.hpp"
+#include "model/weight_layout.hpp"
+#include "ops/elementwise.hpp"
+#include "ops/embedding.hpp"
+
+namespace maxplus {
+
+namespace {
+
+void check_limits(const TransformerLimits& limits) {
+  MAXPLUS_REQUIRE(limits.batch_tokens >= 0 && limits.batch_segments >= 0 && limits.extend_tokens >= 0 && limits.extend_rows >= 0,
+                  "limits are not negative");
+}
+
+}  // namespace
+
+struct Transformer::Impl {
+  enum class Keep { everything, last };  // whether layers keep their states for backward
+  enum class Last { nothing, forward };  // what stands in the buffers
+
+  Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic, const TransformerLimits& limits_in,
+       const Stream& stream_in, Arena& packed, Arena& activations);
+
+  void take_states(Arena& activations);
+  void take_index_lists(Arena& activations);
+  std::int64_t scratch_elements() const;
+
+  void upload(std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions, const PagePlan& plan);
+  AttentionInput attention_input(TensorView key_pages, TensorView value_pages) const;
+  // The hidden states behind the last layer; pages(l) gives keys and values of layer l.
+  template <class Pages>
+  TensorView run_layers(std::int64_t count, Keep keep, const Pages& pages);
+
+  WeightSet* weights;
+  Use use;
+  TransformerLimits limits;
+  const Stream* stream;
+  WeightViews views;
+  std::vector<Block> blocks;
+  Head head;
+  RotaryTable rotary;
+  std::int64_t most_tokens;
+
+  std::vector<BlockState> states;          // of every layer for training, else one
+  TensorView last_hidden;                  // [T, C]
+  TensorView d_x;                          // [T, C], training only
+  std::vector<BlockWork> work;             // exactly one
+  TensorView key_pages, value_pages;       // temporary, of one layer
+  TensorView token_list, position_list, page_table_list, write_list;  // i32
+
+  PagePlan plan;                           // of what runs now
+  std::int64_t tokens_now = 0;
+  Last last = Last::nothing;
+  bool packed_once = false, scored = false;
+};
+
+Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic, const TransformerLimits& limits_in,
+                        const Stream& stream_in, Arena& packed, Arena& activations)
+    : weights(&weights_in),
+      use(use_in),
+      limits(limits_in),
+      stream(&stream_in),
+      views(weight_views(weights_in.config(), weights_in.all())),
+      head(weights_in.config(), views, use_in, arithmetic, limits_in, packed, activations),
+      rotary(weights_in.config(), stream_in, activations),
+      most_tokens(std::max(limits_in.batch_tokens, limits_in.extend_tokens)) {
+  check_limits(limits);
+  const Linear::Packing packing = use == Use::training ? Linear::Packing::both : Linear::Packing::forward;
+  blocks.reserve(views.layer.size());
+  for (const LayerWeights& layer : views.layer) blocks.emplace_back(weights->config(), layer, packing, arithmetic, packed);
+  take_states(activations);
+  take_index_lists(activations);
+}
+
+void Transformer::Impl::take_states(Arena& activations) {
+  const ModelConfig& c = weights->config();
+  const bool training = use == Use::training;
+  for (std::size_t l = 0; l < (training ? blocks.size() : 1); ++l) {
+    states.emplace_back(c, l == 0 ? most_tokens : limits.batch_tokens,
+                        training ? BlockState::Residual::own_middle : BlockState::Residual::in_place, activations);
+  }
+  last_hidden = training ? activations.take(DType::f32, {limits.batch_tokens, c.width}) : states.front().in;
+  d_x = activations.take(DType::f32, {training ? limits.batch_tokens : 0, c.width});
+  work.emplace_back(c, most_tokens, training ? limits.batch_tokens : 0, scratch_elements(), activations);
+}
+
+std::int64_t Transformer::Impl::scratch_elements() const {
+  const ModelConfig& c = weights->config();
+  std::int64_t most = ops::attention_scratch(*stream, c.heads, c.kv_heads, c.head_width);
+  if (use == Use::training && limits.batch_tokens > 0) {
+    const std::int64_t longest = std::min(limits.batch_tokens, c.context);
+    most = std::max({most, ops::attention_backward_scratch(*stream, longest, c.heads, c.kv_heads, c.head_width),
+                     blocks.front().scratch_elements(*stream, limits.batch_tokens), head.scratch_elements(*stream)});
+  }
+  return most;
+}
+
+void Transformer::Impl::take_index_lists(Arena& activations) {
+  const ModelConfig& c = weights->config();
+  const PagePlanLimits batch = batch_plan_limits(limits.batch_tokens, limits.batch_segments, c.context);
+  const PagePlanLimits extension = extension_plan_limits(limits.extend_tokens, limits.extend_rows, c.context);
+  key_pages = activations.take(DType::f32, {batch.pages, c.kv_heads, c.head_width, ops::kPageTokens});
+  value_pages = activations.take(DType::f32, {batch.pages, c.kv_heads, ops::kPageTokens, c.head_width});
+  token_list = activations.take(DType::i32, {most_tokens});
+  position_list = activations.take(DType::i32, {most_tokens});
+  page_table_list = activations.take(DType::i32, {std::max(batch.table, extension.table)});
+  write_list = activations.take(DType::i32, {std::max(batch.writes, extension.writes), 3});
+}
+
+void Transformer::Impl::upload(std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions,
+                               const PagePlan& new_plan) {
+  MAXPLUS_REQUIRE(packed_once, "pack_weights comes first");
+  const ModelConfig& c = weights->config();
+  MAXPLUS_REQUIRE(new_plan.longest <= c.context, fmt::format("{} positions, the context has {}", new_plan.longest, c.context));
+  for (std::int32_t token : tokens) {
+    MAXPLUS_REQUIRE(token >= 0 && token < c.vocabulary, fmt::format("token {} of vocabulary {}", token, c.vocabulary));
+  }
+  plan = new_plan;
+  tokens_now = static_cast<std::int64_t>(tokens.size());
+  ops::copy_to_device(*stream, token_list.rows(0, tokens_now), tokens.data());
+  ops::copy_to_device(*stream, position_list.rows(0, tokens_now), positions.data());
+  ops::copy_to_device(*stream, page_table_list.rows(0, static_cast<std::int64_t>(plan.page_table.size())), plan.page_table.data());
+  ops::copy_to_device(*stream, write_list.rows(0, static_cast<std::int64_t>(plan.write.size()) / 3), plan.write.data());
+}
+
+AttentionInput Transformer::Impl::attention_input(TensorView keys, TensorView values) const {
+  return {keys,
+          values,
+          page_table_list.rows(0, static_cast<std::int64_t>(plan.page_table.size())),
+          write_list.rows(0, static_cast<std::int64_t>(plan.write.size()) / 3),
+          position_list.rows(0, tokens_now),
+          plan.queries};
+}
+
+template <class Pages>
+TensorView Transformer::Impl::run_layers(std::int64_t count, Keep keep, const Pages& pages) {
+  const bool keep_all = keep == Keep::everything;
+  const BlockWork now = work.front().rows(count);
+  ops::embedding(*stream, states.front().in.rows(0, count), views.embedding, token_list.rows(0, count));
+  TensorView out;
+  for (std::size_t l = 0; l < blocks.size(); ++l) {
+    const BlockState state = states[keep_all ? l : 0].rows(count);
+    const TensorView& next = !keep_all ? states.front().in : l + 1 < blocks.size() ? states[l + 1].in : last_hidden;
+    out = next.rows(0, count);
+    const std::pair<TensorView, TensorView> keys_values = pages(static_cast<std::int64_t>(l));
+    blocks[l].forward(*stream, out, state, now, attention_input(keys_values.first, keys_values.second), rotary);
+  }
+  return out;
+}
+
+Transformer::Transformer(WeightSet& weights, Use use, ops::Arithmetic arithmetic, const TransformerLimits& limits,
+                         const Stream& stream, Arena& packed, Arena& activations)
+    : impl_(std::make_unique<Impl>(weights, use, arithmetic, limits, stream, packed, activations)) {}
+
+Transformer::~Transformer() = default;
+
+const ModelConfig& Transformer::config() const { return impl_->weights->config(); }
+
+void Transformer::pack_weights() {
+  for (Block& block : impl_->blocks) block.pack(*impl_->stream);
+  impl_->head.pack(*impl_->stream);
+  impl_->packed_once = true;
+  impl_->last = Impl::Last::nothing;  // what the buffers hold belongs to the weights before
+}
+
+void Transformer::forward(const TokenBatch& batch) {
+  Impl& m = *impl_;
+  MAXPLUS_REQUIRE(batch.tokens() <= m.limits.batch_tokens && batch.segments() <= m.limits.batch_segments,
+                  fmt::format("{} tokens in {} segments, room for {} in {}", batch.tokens(), batch.segments(),
+                              m.limits.batch_tokens, m.limits.batch_segments));
+  m.scored = false;
+  m.upload(batch.token, batch.position, plan_batch(batch));
+  m.last = Impl::Last::forward;
+  if (batch.tokens() == 0) return;
+  const Impl::Keep keep = m.use == Use::training ? Impl::Keep::everything : Impl::Keep::last;
+  m.run_layers(batch.tokens(), keep, [&](std::int64_t) { return std::pair(m.key_pages, m.value_pages); });
+}
+
+void Transformer::score(const HeadTargets& targets, float inverse_temperature, std::span<float> log_prob,
+                        std::span<float> entropy) {
+  Impl& m = *impl_;
+  MAXPLUS_REQUIRE(m.last == Impl::Last::forward, "forward comes first, with nothing in between");
+  MAXPLUS_REQUIRE(targets.row.empty() || (targets.row.front() >= 0 && targets.row.back() < m.tokens_now),
+                  "rows of targets are rows of the batch");
+  m.head.score(*m.stream, m.last_hidden.rows(0, m.tokens_now), targets, inverse_temperature, log_prob, entropy);
+  m.scored = true;
+}
+
+void Transformer::backward(std::span<const float> d_log_prob, std::span<const float> d_entropy) {
+  Impl& m = *impl_;
+  MAXPLUS_REQUIRE(m.use == Use::training && m.last == Impl::Last::forward && m.scored, "forward and score come first");
+  const TensorView gradient = m.weights->gradient();
+  MAXPLUS_REQUIRE(gradient.rank() == 1, "gradients are bound");
+  if (m.tokens_now == 0) return;
+  const WeightViews d = weight_views(m.weights->config(), gradient);
+  const TensorView d_x = m.d_x.rows(0, m.tokens_now), position = m.position_list.rows(0, m.tokens_now);
+  const BlockWork work = m.work.front().backward_rows(m.tokens_now);
+  m.head.backward(*m.stream, d_x, d.final_norm, m.weights->head_gradient(), d_log_prob, d_entropy, work.scratch);
+  for (std::size_t l = m.blocks.size(); l-- > 0;) {
+    m.blocks[l].backward(*m.stream, d_x, d.layer[l], m.states[l].rows(m.tokens_now), work, m.plan.trie, m.plan.longest,
+                         position, m.rotary);
+  }
+  ops::embedding_backward(*m.stream, d.embedding, d_x, m.token_list.rows(0, m.tokens_now));
+}
+
+TensorView Transformer::extend(KvCache& cache, std::span<const Extension> extensions) {
+  Impl& m = *impl_;
+  m.last = Impl::Last::nothing;
+  std::vector<std::int32_t> tokens, positions, last_rows;
+  for (const Extension& extension : extensions) {
+    auto position = static_cast<std::int32_t>(extension.sequence->length);
+    for (std::int32_t token : extension.tokens) {
+      tokens.push_back(token);
+      positions.push_back(position++);
+    }
+    if (!extension.tokens.empty()) last_rows.push_back(static_cast<std::int32_t>(tokens.size()) - 1);
+  }
+  const auto count = static_cast<std::int64_t>(tokens.size()), asked = static_cast<std::int64_t>(last_rows.size());
+  MAXPLUS_REQUIRE(count <= m.limits.extend_tokens && asked <= m.limits.extend_rows,
+                  fmt::format("{} tokens of {} sequences, room for {} of {}", count, asked, m.limits.extend_tokens,
+                              m.limits.extend_rows));
+  m.upload(tokens, positions, plan_extensions(extensions));
+  TensorView hidden = m.states.front().in.rows(0, 0);
+  if (count > 0) {
+    hidden = m.run_layers(count, Impl::Keep::last, [&](std::int64_t l) { return std::pair(cache.keys(l), cache.values(l)); });
+  }
+  for (const Extension& extension : extensions) extension.sequence->length += static_cast<std::int64_t>(extension.tokens.size());
+  return m.head.logits(*m.stream, hidden, last_rows);
+}
+
+}  // namespace maxplus
