@@ -1,8 +1,9 @@
 // Causal attention of up to kAttentionRows rows over pages: online softmax over blocks of 64 keys (ops/attention.hpp).
 //
-// Blocks of keys are the outer loop, tiles of rows the inner one, so a block is read from memory once for all rows. A row
-// sees only keys up to its own position: in the last block of a tile the keys that all its rows see are taken together,
-// the few others row by row, which continues the same chains.
+// Blocks of keys are the outer loop, so a block is read from memory once for all rows; within a block all tiles of rows use
+// one page of keys, then one group of columns of the values, which thus stay in the first cache. A row sees only keys up to
+// its own position: in the last block of a tile the keys that all its rows see are taken together, the few others row by
+// row, which continues the same chains.
 #include "kokkos/simd/attention_table.hpp"
 
 #include "kokkos/simd/attention_tiles.hpp"
@@ -16,10 +17,20 @@ constexpr int kBlockPages = static_cast<int>(kAttentionKeyBlock / kAttentionPage
 constexpr float kMinusInfinity = -__builtin_inff();
 
 struct State {
-  float *query, *out, *score, *maximum, *sum;
-  std::int64_t stride;  // of query and out
+  float *query, *out, *score, *maximum, *sum, *factor;
+  std::int64_t stride;                 // of query and out
   std::int64_t limit[kAttentionRows];  // keys that a row sees: its position + 1
 };
+
+// A block of keys for rows [first_row, task.rows), those that see any of it.
+struct Block {
+  std::int64_t first_row;
+  int pages;
+  int keys[kAttentionRows];  // that a row sees of the block
+  const float *key_page[kBlockPages], *value_page[kBlockPages];
+};
+
+int lanes_left(std::int64_t extent, std::int64_t at) { return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes; }
 
 State begin(const AttentionForward& task) {
   State s;
@@ -27,13 +38,16 @@ State begin(const AttentionForward& task) {
   s.query = task.scratch;
   s.out = s.query + kAttentionRows * s.stride;
   s.score = s.out + kAttentionRows * s.stride;
-  s.maximum = s.score + 16 * kAttentionKeyBlock;
+  s.maximum = s.score + kAttentionRows * kAttentionKeyBlock;
   s.sum = s.maximum + kAttentionRows;
+  s.factor = s.sum + kAttentionRows;
   for (std::int64_t r = 0; r < task.rows; ++r) {
     const std::int64_t token = (task.first_row + r) / task.group, head = (task.first_row + r) % task.group;
     const float* const from = task.query + token * task.query_stride + head * task.width;
-    for (std::int64_t d = 0; d < task.width; ++d) s.query[r * s.stride + d] = from[d];
-    for (std::int64_t d = 0; d < s.stride; ++d) s.out[r * s.stride + d] = 0.0f;
+    for (std::int64_t d = 0; d < s.stride; d += kLanes) {
+      store(s.query + r * s.stride + d, load_masked(from + d, lanes_left(task.width, d), 0.0f));
+      store(s.out + r * s.stride + d, broadcast(0.0f));
+    }
     s.maximum[r] = kMinusInfinity;
     s.sum[r] = 0.0f;
     s.limit[r] = task.first_position + token + 1;
@@ -65,39 +79,70 @@ MAXPLUS_LANE float exponentials(float* score, int keys, float maximum) {
   return sum(total);
 }
 
-// Rows [row, row + count) against one block; keys[r] of it are seen.
-void tile(const AttentionForward& task, State& s, std::int64_t row, int count, const int* keys, const float* const* key_page,
-          const float* const* value_page) {
-  const int pages = (keys[count - 1] + kLanes - 1) / kLanes;
-  scores_of(count, s.query + row * s.stride, s.stride, key_page, pages, s.score, task.width, task.scale);
-  alignas(64) float factor[kLanes] = {};
-  for (int r = 0; r < count; ++r) factor[r] = raise_maximum(s.score + r * kAttentionKeyBlock, keys[r], s.maximum[row + r]);
-  store(factor, exp(load(factor)));
-  for (int r = 0; r < count; ++r) {
-    const float added = exponentials(s.score + r * kAttentionKeyBlock, keys[r], s.maximum[row + r]);
-    s.sum[row + r] = s.sum[row + r] * factor[r] + added;
+int rows_of_tile(const AttentionForward& task, std::int64_t row) {
+  return task.rows - row < kTileRows ? static_cast<int>(task.rows - row) : kTileRows;
+}
+
+Block look_up(const AttentionForward& task, const State& s, std::int64_t first_key) {
+  Block b{};
+  while (s.limit[b.first_row] <= first_key) ++b.first_row;
+  for (std::int64_t r = b.first_row; r < task.rows; ++r) {
+    const std::int64_t seen = s.limit[r] - first_key;
+    b.keys[r] = static_cast<int>(seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock);
   }
-  float* const out = s.out + row * s.stride;
-  values_of(count, s.score, value_page, task.width, factor, out, s.stride, 0, keys[0]);
-  const float one = 1.0f;
-  for (int r = 0; r < count; ++r) {
-    if (keys[r] == keys[0]) continue;
-    values<1>(s.score + r * kAttentionKeyBlock, value_page, task.width, &one, out + r * s.stride, s.stride, keys[0], keys[r]);
+  b.pages = (b.keys[task.rows - 1] + kLanes - 1) / kLanes;
+  for (int p = 0; p < b.pages; ++p) {
+    const std::int64_t page = task.pages[first_key / kAttentionPage + p];
+    b.key_page[p] = task.key_pages + page * task.page_stride;
+    b.value_page[p] = task.value_pages + page * task.page_stride;
+  }
+  return b;
+}
+
+// Pages that no row of a tile sees are left out. A single tile takes all its pages at once.
+void block_scores(const AttentionForward& task, State& s, const Block& b) {
+  const int step = task.rows - b.first_row > kTileRows ? 1 : kBlockPages;
+  for (int p = 0; p < b.pages; p += step) {
+    for (std::int64_t row = b.first_row; row < task.rows; row += kTileRows) {
+      const int count = rows_of_tile(task, row), pages = (b.keys[row + count - 1] + kLanes - 1) / kLanes - p;
+      if (pages <= 0) continue;
+      scores_of(count, s.query + row * s.stride, s.stride, b.key_page + p, pages < step ? pages : step,
+                s.score + row * kAttentionKeyBlock + p * kLanes, task.width, task.scale);
+    }
   }
 }
 
-void block(const AttentionForward& task, State& s, std::int64_t first_key, const float* const* key_page,
-           const float* const* value_page) {
-  for (std::int64_t row = 0; row < task.rows; row += kTileRows) {
-    const std::int64_t end = row + kTileRows < task.rows ? row + kTileRows : task.rows;
-    int keys[kTileRows] = {}, count = 0;
-    std::int64_t first = row;
-    while (first < end && s.limit[first] <= first_key) ++first;
-    for (std::int64_t r = first; r < end; ++r) {
-      const std::int64_t seen = s.limit[r] - first_key;
-      keys[count++] = static_cast<int>(seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock);
+void block_softmax(const AttentionForward& task, State& s, const Block& b) {
+  for (std::int64_t r = b.first_row; r < task.rows; ++r) {
+    s.factor[r] = raise_maximum(s.score + r * kAttentionKeyBlock, b.keys[r], s.maximum[r]);
+  }
+  for (std::int64_t r = b.first_row; r < task.rows; r += kLanes) {
+    const int left = lanes_left(task.rows, r);
+    store_masked(s.factor + r, exp(load_masked(s.factor + r, left, 0.0f)), left);
+  }
+  for (std::int64_t r = b.first_row; r < task.rows; ++r) {
+    const float added = exponentials(s.score + r * kAttentionKeyBlock, b.keys[r], s.maximum[r]);
+    s.sum[r] = s.sum[r] * s.factor[r] + added;
+  }
+}
+
+void block_values(const AttentionForward& task, State& s, const Block& b) {
+  const std::int64_t step = task.rows - b.first_row > kTileRows ? kLanes : s.stride;
+  for (std::int64_t d = 0; d < task.width; d += step) {
+    const std::int64_t last = d + step < task.width ? d + step : task.width;
+    for (std::int64_t row = b.first_row; row < task.rows; row += kTileRows) {
+      const int count = rows_of_tile(task, row), together = b.keys[row];
+      const float* const probability = s.score + row * kAttentionKeyBlock;
+      float* const out = s.out + row * s.stride;
+      values_of(count, probability, b.value_page, d, last, task.width, s.factor + row, out, s.stride, 0, together);
+      if (b.keys[row + count - 1] == together) continue;
+      const float one = 1.0f;
+      for (int r = 1; r < count; ++r) {
+        if (b.keys[row + r] == together) continue;
+        values<1>(probability + r * kAttentionKeyBlock, b.value_page, d, last, task.width, &one, out + r * s.stride, s.stride,
+                  together, b.keys[row + r]);
+      }
     }
-    if (count > 0) tile(task, s, first, count, keys, key_page, value_page);
   }
 }
 
@@ -106,8 +151,7 @@ void finish(const AttentionForward& task, const State& s) {
     const std::int64_t token = (task.first_row + r) / task.group, head = (task.first_row + r) % task.group;
     float* const to = task.out + token * task.out_stride + head * task.width;
     for (std::int64_t d = 0; d < task.width; d += kLanes) {
-      const int left = task.width - d < kLanes ? static_cast<int>(task.width - d) : kLanes;
-      store_masked(to + d, div(load(s.out + r * s.stride + d), broadcast(s.sum[r])), left);
+      store_masked(to + d, div(load(s.out + r * s.stride + d), broadcast(s.sum[r])), lanes_left(task.width, d));
     }
     task.lse[token * task.lse_stride + head] = s.maximum[r] + log1_(s.sum[r]);
   }
@@ -115,15 +159,11 @@ void finish(const AttentionForward& task, const State& s) {
 
 void forward(const AttentionForward& task) {
   State s = begin(task);
-  const std::int64_t limit = s.limit[task.rows - 1];
-  for (std::int64_t first = 0; first < limit; first += kAttentionKeyBlock) {
-    const float *key_page[kBlockPages] = {}, *value_page[kBlockPages] = {};
-    for (int p = 0; p < kBlockPages && first + p * kAttentionPage < limit; ++p) {
-      const std::int64_t page = task.pages[first / kAttentionPage + p];
-      key_page[p] = task.key_pages + page * task.page_stride;
-      value_page[p] = task.value_pages + page * task.page_stride;
-    }
-    block(task, s, first, key_page, value_page);
+  for (std::int64_t first_key = 0; first_key < s.limit[task.rows - 1]; first_key += kAttentionKeyBlock) {
+    const Block b = look_up(task, s, first_key);
+    block_scores(task, s, b);
+    block_softmax(task, s, b);
+    block_values(task, s, b);
   }
   finish(task, s);
 }

@@ -35,8 +35,8 @@ struct AttentionForward {
 };
 
 [[gnu::always_inline]] inline std::int64_t attention_forward_scratch(std::int64_t width) {
-  // queries, outputs, probabilities of one tile (at most 16 rows), maximum, sum
-  return kAttentionRows * (attention_padded_width(width) * 2 + 2) + 16 * kAttentionKeyBlock;
+  // queries, outputs; probabilities of a block; maximum, sum, factor (16 more, as it is worked on by lanes)
+  return kAttentionRows * (attention_padded_width(width) * 2 + kAttentionKeyBlock + 3) + 16;
 }
 
 struct AttentionTable {

@@ -101,22 +101,23 @@ inline void scores(const float* query, std::int64_t query_stride, const float* c
   }
 }
 
-// All columns of the outputs.
+// Columns [first, last) of the outputs, `first` a multiple of 16, `last` too or D.
 template <int rows>
-inline void values(const float* probability, const float* const* page, std::int64_t depth, const float* factor, float* out,
-                   std::int64_t out_stride, std::int64_t begin, std::int64_t end) {
+inline void values(const float* probability, const float* const* page, std::int64_t first, std::int64_t last,
+                   std::int64_t depth, const float* factor, float* out, std::int64_t out_stride, std::int64_t begin,
+                   std::int64_t end) {
   constexpr int width = tile_width<rows>();
-  std::int64_t d = 0;
-  for (; d + width * kLanes <= depth; d += width * kLanes) {
+  std::int64_t d = first;
+  for (; d + width * kLanes <= last; d += width * kLanes) {
     value_tile<rows, width>(probability, page, d, depth, factor, out + d, out_stride, begin, end, kLanes);
   }
   if constexpr (width > 1) {
-    for (; d + kLanes <= depth; d += kLanes) {
+    for (; d + kLanes <= last; d += kLanes) {
       value_tile<rows, 1>(probability, page, d, depth, factor, out + d, out_stride, begin, end, kLanes);
     }
   }
-  if (d < depth) {
-    value_tile<rows, 1>(probability, page, d, depth, factor, out + d, out_stride, begin, end, static_cast<int>(depth - d));
+  if (d < last) {
+    value_tile<rows, 1>(probability, page, d, depth, factor, out + d, out_stride, begin, end, static_cast<int>(last - d));
   }
 }
 
@@ -131,12 +132,15 @@ inline void scores_of(int count, const float* query, std::int64_t query_stride, 
 }
 
 template <int rows = kTileRows>
-inline void values_of(int count, const float* probability, const float* const* page, std::int64_t depth, const float* factor,
-                      float* out, std::int64_t out_stride, std::int64_t begin, std::int64_t end) {
+inline void values_of(int count, const float* probability, const float* const* page, std::int64_t first, std::int64_t last,
+                      std::int64_t depth, const float* factor, float* out, std::int64_t out_stride, std::int64_t begin,
+                      std::int64_t end) {
   if constexpr (rows > 1) {
-    if (count < rows) return values_of<rows - 1>(count, probability, page, depth, factor, out, out_stride, begin, end);
+    if (count < rows) {
+      return values_of<rows - 1>(count, probability, page, first, last, depth, factor, out, out_stride, begin, end);
+    }
   }
-  values<rows>(probability, page, depth, factor, out, out_stride, begin, end);
+  values<rows>(probability, page, first, last, depth, factor, out, out_stride, begin, end);
 }
 
 }  // namespace maxplus::host::MAXPLUS_SIMD
