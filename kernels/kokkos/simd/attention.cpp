@@ -28,6 +28,7 @@ struct Block {
   int pages;
   int keys[kAttentionRows];  // that a row sees of the block
   const float *key_page[kBlockPages], *value_page[kBlockPages];
+  const float* next_key_page[kBlockPages];  // of the next block, where there is one
 };
 
 int lanes_left(std::int64_t extent, std::int64_t at) { return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes; }
@@ -95,6 +96,10 @@ Block look_up(const AttentionForward& task, const State& s, std::int64_t first_k
     const std::int64_t page = task.pages[first_key / kAttentionPage + p];
     b.key_page[p] = task.key_pages + page * task.page_stride;
     b.value_page[p] = task.value_pages + page * task.page_stride;
+    const std::int64_t next = first_key + kAttentionKeyBlock + p * kAttentionPage;
+    b.next_key_page[p] = next < s.limit[task.rows - 1]
+                             ? task.key_pages + task.pages[next / kAttentionPage] * task.page_stride
+                             : b.value_page[p];
   }
   return b;
 }
@@ -106,7 +111,7 @@ void block_scores(const AttentionForward& task, State& s, const Block& b) {
     for (std::int64_t row = b.first_row; row < task.rows; row += kTileRows) {
       const int count = rows_of_tile(task, row), pages = (b.keys[row + count - 1] + kLanes - 1) / kLanes - p;
       if (pages <= 0) continue;
-      scores_of(count, s.query + row * s.stride, s.stride, b.key_page + p, pages < step ? pages : step,
+      scores_of(count, s.query + row * s.stride, s.stride, b.key_page + p, b.value_page + p, pages < step ? pages : step,
                 s.score + row * kAttentionKeyBlock + p * kLanes, task.width, task.scale);
     }
   }
@@ -134,12 +139,12 @@ void block_values(const AttentionForward& task, State& s, const Block& b) {
       const int count = rows_of_tile(task, row), together = b.keys[row];
       const float* const probability = s.score + row * kAttentionKeyBlock;
       float* const out = s.out + row * s.stride;
-      values_of(count, probability, b.value_page, d, last, task.width, s.factor + row, out, s.stride, 0, together);
+      values_of(count, probability, b.value_page, b.next_key_page, d, last, task.width, s.factor + row, out, s.stride, 0, together);
       if (b.keys[row + count - 1] == together) continue;
       const float one = 1.0f;
       for (int r = 1; r < count; ++r) {
         if (b.keys[row + r] == together) continue;
-        values<1>(probability + r * kAttentionKeyBlock, b.value_page, d, last, task.width, &one, out + r * s.stride, s.stride,
+        values<1>(probability + r * kAttentionKeyBlock, b.value_page, b.next_key_page, d, last, task.width, &one, out + r * s.stride, s.stride,
                   together, b.keys[row + r]);
       }
     }
