@@ -1,0 +1,224 @@
+// Matrix products of a 135M-parameter network against what this machine can do.
+//
+// First the limits, on the same threads: fused multiply-add peak and read bandwidth (huge pages). Then each product: GFLOP/s
+// and the percentage of the nearer limit, min(peak, bandwidth * arithmetic intensity of reading the weights once). For few
+// rows the weights rotate over copies larger than the caches, so that they come from memory as they do in decoding.
+//
+// Samples of a kernel and of both limits take turns and medians are compared, since the speed of a machine that is shared
+// changes within seconds. One thread is timed by its processor time, several by the wall clock.
+//
+//   kernel_bench [threads] [seconds a figure] [shape]
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "device/memory.hpp"
+#include "device/runtime.hpp"
+#include "device/stream.hpp"
+#include "kokkos/kernel_table.hpp"
+#include "kokkos/simd/probe_table.hpp"
+#include "kokkos/team.hpp"
+#include "ops/matmul.hpp"
+#include "ops/optimizer.hpp"
+
+namespace {
+
+using namespace maxplus::ops;
+using maxplus::DType;
+using maxplus::Memory;
+using maxplus::Space;
+using maxplus::Stream;
+using maxplus::TensorView;
+namespace host = maxplus::host;
+
+constexpr std::int64_t kColdFloats = 64 << 20;  // 256 MiB of weights to rotate over
+constexpr std::int64_t kColdRows = 64;          // up to so many rows weights are cold
+
+double now(bool processor_time) {
+  timespec t;
+  clock_gettime(processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// A probe of the processor on all threads of the stream.
+struct Probe {
+  static constexpr std::int64_t kRounds = 60000;  // about half a millisecond
+  static constexpr std::int64_t kPart = 1 << 20;  // floats a thread and sample: 4 MiB
+
+  explicit Probe(const Stream& s) : stream(s), memory(2 * kColdFloats * sizeof(float), Space::host) {
+    host::for_each_range(stream, stream.threads(), [&](std::int64_t, std::int64_t, int t) {
+      std::fill(part(t, 0), part(t, 0) + parts() * kPart, 1.0f);
+    });
+  }
+  std::int64_t parts() const { return 2 * kColdFloats / kPart / stream.threads(); }
+  float* part(int thread, std::int64_t number) const {
+    return static_cast<float*>(memory.data()) + (thread * parts() + number % parts()) * kPart;
+  }
+  void multiply_add() {
+    host::for_each_range(stream, stream.threads(), [&](std::int64_t, std::int64_t, int) {
+      if (table.multiply_add(kRounds) == 0.0f) std::abort();  // keeps the work alive
+    });
+  }
+  void read() {
+    ++turn;
+    host::for_each_range(stream, stream.threads(), [&](std::int64_t, std::int64_t, int t) {
+      if (table.read(part(t, turn), kPart) == 0.0f) std::abort();
+    });
+  }
+  double flops() const { return static_cast<double>(stream.threads() * kRounds * host::kProbeFlops); }
+  double bytes() const { return static_cast<double>(stream.threads() * kPart * 4); }
+
+  const Stream& stream;
+  Memory memory;
+  std::int64_t turn = 0;
+  const host::ProbeTable& table = MAXPLUS_TABLE(probe_table);
+};
+
+struct Figure {
+  double seconds;       // one call
+  double flops, bytes;  // a second, at most, at the same time
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+class Bench {
+ public:
+  Bench(const Stream& stream, double seconds) : probe_(stream), processor_time_(stream.threads() == 1), seconds_(seconds) {}
+
+  // Medians of samples of at least half a millisecond.
+  Figure figure(const std::function<void()>& f) {
+    f();
+    int calls = 1;
+    while (sample(f, calls) * calls < 5e-4) calls *= 2;
+    std::vector<double> kernel, arithmetic, reading;
+    const double begin = now(false);
+    while (now(false) - begin < seconds_ || kernel.size() < 5) {
+      kernel.push_back(sample(f, calls));
+      arithmetic.push_back(sample([&] { probe_.multiply_add(); }, 1));
+      reading.push_back(sample([&] { probe_.read(); }, 1));
+    }
+    return {median(kernel), probe_.flops() / median(arithmetic), probe_.bytes() / median(reading)};
+  }
+
+ private:
+  double sample(const std::function<void()>& f, int calls) const {
+    const double start = now(processor_time_);
+    for (int i = 0; i < calls; ++i) f();
+    return (now(processor_time_) - start) / calls;
+  }
+
+  Probe probe_;
+  bool processor_time_;
+  double seconds_;
+};
+
+struct Shape {
+  const char* name;
+  std::int64_t outputs, inputs;
+};
+
+constexpr Shape kShapes[] = {{"qkv", 960, 576}, {"o", 576, 576}, {"gate_up", 3072, 576}, {"down", 576, 1536}, {"head", 49152, 576}};
+
+TensorView view(const Memory& memory, std::int64_t first, std::initializer_list<std::int64_t> extents) {
+  return TensorView(static_cast<float*>(memory.data()) + first, DType::f32, Space::host, extents);
+}
+
+Memory filled(std::int64_t floats) {
+  Memory memory(static_cast<std::size_t>(floats) * sizeof(float), Space::host);
+  float* values = static_cast<float*>(memory.data());
+  for (std::int64_t i = 0; i < floats; ++i) values[i] = 0.001f * static_cast<float>(i % 1999 - 999);
+  return memory;
+}
+
+void print(const char* name, const char* kind, std::int64_t rows, double flops, double weight_bytes, const Figure& figure) {
+  const double least = std::max(flops / figure.flops, weight_bytes / figure.bytes);
+  fmt::print("{:8} {:5} {:5} {:8.1f} GFLOP/s of {:5.1f} {:6.2f} GB/s of {:5.1f} {:6.1f} % of the limit\n", name, kind, rows,
+             flops / figure.seconds * 1e-9, figure.flops * 1e-9, weight_bytes / figure.seconds * 1e-9, figure.bytes * 1e-9,
+             100.0 * least / figure.seconds);
+  std::fflush(stdout);
+}
+
+void bench_forward(Bench& bench, const Stream& stream, const Shape& shape, Arithmetic arithmetic) {
+  const std::int64_t size = packed_elements(shape.outputs, shape.inputs);
+  const std::int64_t copies = std::max<std::int64_t>(1, kColdFloats / size);
+  const Memory packed = filled(size * copies), in = filled(1024 * shape.inputs);
+  Memory out(static_cast<std::size_t>(1024 * shape.outputs) * sizeof(float), Space::host);
+  for (const std::int64_t rows : {1, 2, 4, 8, 16, 24, 32, 64, 256, 1024}) {
+    std::int64_t turn = 0;
+    const Figure figure = bench.figure([&] {
+      const std::int64_t copy = rows <= kColdRows ? turn++ % copies : 0;
+      matmul(stream, view(out, 0, {rows, shape.outputs}), view(in, 0, {rows, shape.inputs}), view(packed, copy * size, {size}),
+             shape.outputs, arithmetic);
+    });
+    const double terms = static_cast<double>(rows) * static_cast<double>(shape.outputs * shape.inputs);
+    print(shape.name, "y", rows, 2.0 * terms, rows <= kColdRows ? 4.0 * static_cast<double>(size) : 0.0, figure);
+  }
+}
+
+void bench_backward(Bench& bench, const Stream& stream, const Shape& shape) {
+  constexpr std::int64_t kRows = 1024;
+  const std::int64_t transposed = packed_elements(shape.inputs, shape.outputs);
+  const Memory packed = filled(transposed), in = filled(kRows * shape.inputs), d_out = filled(kRows * shape.outputs);
+  Memory d_in(static_cast<std::size_t>(kRows * shape.inputs) * sizeof(float), Space::host);
+  Memory d_weight(static_cast<std::size_t>(shape.outputs * shape.inputs) * sizeof(float), Space::host);
+  const std::int64_t scratch_size = weight_gradient_scratch(stream, kRows, shape.outputs, shape.inputs);
+  Memory scratch(static_cast<std::size_t>(scratch_size) * sizeof(float), Space::host);
+  const double flops = 2.0 * static_cast<double>(kRows * shape.outputs * shape.inputs);
+  const TensorView d_out_view = view(d_out, 0, {kRows, shape.outputs}), in_view = view(in, 0, {kRows, shape.inputs});
+  print(shape.name, "dx", kRows, flops, 0.0, bench.figure([&] {
+    matmul(stream, view(d_in, 0, {kRows, shape.inputs}), d_out_view, view(packed, 0, {transposed}), shape.inputs, Arithmetic::f32);
+  }));
+  print(shape.name, "dw", kRows, flops, 0.0, bench.figure([&] {
+    matmul_weight_gradient(stream, view(d_weight, 0, {shape.outputs, shape.inputs}), d_out_view, in_view,
+                           view(scratch, 0, {scratch_size}), Arithmetic::f32);
+  }));
+}
+
+// Bytes that the optimizer and the packing move, in GB/s.
+void bench_memory_bound(Bench& bench, const Stream& stream) {
+  constexpr std::int64_t kElements = 8 << 20;
+  Memory w = filled(kElements), m = filled(kElements), v(kElements * sizeof(float), Space::host), g = filled(kElements);
+  const AdamWStep step{1e-3f, 0.9f, 0.95f, 1e-8f, 0.1f, 1.0f, 0.1f, 0.2f};
+  const auto flat = [](const Memory& memory) { return view(memory, 0, {kElements}); };
+  const Figure adamw_figure = bench.figure([&] { adamw(stream, flat(w), flat(m), flat(v), flat(g), step); });
+  fmt::print("adamw    {:6.2f} ns an element, {:.1f} GB/s\n", adamw_figure.seconds / kElements * 1e9,
+             28e-9 * kElements / adamw_figure.seconds);
+  const TensorView weight = view(w, 0, {kElements / 512, 512});
+  const Figure rows = bench.figure([&] { pack_weight(stream, flat(m), weight, Arithmetic::f32); });
+  const Figure columns = bench.figure([&] { pack_weight_transposed(stream, flat(m), weight, Arithmetic::f32); });
+  fmt::print("pack     {:6.2f} ns an element, transposed {:.2f}\n", rows.seconds / kElements * 1e9, columns.seconds / kElements * 1e9);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  const double seconds = argc > 2 ? std::atof(argv[2]) : 0.5;
+  if (threads < 1 || seconds <= 0.0) {
+    fmt::print(stderr, "usage: kernel_bench [threads] [seconds a figure] [shape]\n");
+    return 64;
+  }
+  maxplus::DeviceRuntime runtime;
+  const Stream stream(threads, Stream::Waiting::spin_briefly);
+  Bench bench(stream, seconds);
+  fmt::print("{}, {}, {}, {} threads\n", maxplus::processor_name(), maxplus::backend_description(), maxplus::instruction_set(),
+             threads);
+  for (const Shape& shape : kShapes) {
+    if (argc > 3 && std::string_view(argv[3]) != shape.name) continue;
+    bench_forward(bench, stream, shape, Arithmetic::f32);
+    bench_backward(bench, stream, shape);
+  }
+  bench_memory_bound(bench, stream);
+  return 0;
+}
