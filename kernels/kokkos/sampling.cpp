@@ -1,13 +1,13 @@
 // Drawing tokens on the host: rows are cut over the team.
 //
 // Without top_k and top_p a row costs one pass over exponentials and one block of 256. With them the kept set is found
-// exactly: tokens in the order (logit descending, index ascending) are selected and sorted in growing pieces, so a set of
+// exactly: tokens in the order (logit descending, index ascending) are collected and sorted in growing pieces, so a set of
 // a hundred tokens does not pay for sorting a vocabulary. Sums over the kept set are in double, in that order, and the
 // token is the first one whose running sum exceeds uniform times their total. top_k is applied first.
 #include "ops/sampling.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "kokkos/kernel_table.hpp"
 #include "kokkos/region.hpp"
@@ -23,8 +23,8 @@ using host::kSamplingBlock;
 
 std::int64_t block_count(std::int64_t vocabulary) { return (vocabulary + kSamplingBlock - 1) / kSamplingBlock; }
 
-// Per thread: exponentials [V], candidates [V] (i32), block sums.
-std::int64_t scratch_of_thread(std::int64_t vocabulary) { return 2 * vocabulary + block_count(vocabulary) + kSamplingBlock; }
+// Per thread: exponentials [V], candidates [V + 1] (i32; one more than there can be is written, not kept), block sums.
+std::int64_t scratch_of_thread(std::int64_t vocabulary) { return 2 * vocabulary + 1 + block_count(vocabulary); }
 
 struct Row {
   const host::SamplingTable& table;
@@ -32,8 +32,8 @@ struct Row {
   std::int64_t vocabulary;
   float maximum, log_sum, uniform;
   const SamplingRule& rule;
-  float* exponential;       // [V], at least one block
-  std::int32_t* candidate;  // [V]
+  float* exponential;       // [V]
+  std::int32_t* candidate;  // [V + 1]
   float* block_sum;
 };
 
@@ -68,62 +68,107 @@ Drawn draw_from_all(const Row& row) {
   return {begin + last, row.log_sum};
 }
 
-// Sorts candidates [from, to) of the order; everything before `from` already stands.
-void settle(const Row& row, std::int64_t from, std::int64_t to) {
-  const float* const logits = row.logits;
-  const auto before = [logits](std::int32_t a, std::int32_t b) {
-    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-  };
-  std::int32_t* const end = row.candidate + row.vocabulary;
-  if (row.candidate + to < end) std::nth_element(row.candidate + from, row.candidate + to, end, before);
-  std::sort(row.candidate + from, row.candidate + to, before);
-}
+// The tokens in the order (logit descending, index ascending), brought forward piece by piece. A piece holds the tokens of
+// an interval of logits, each interval twice as long as the one before, so that the tokens that matter are found in a pass
+// or two. Logits that are not numbers are never reached.
+class Order {
+ public:
+  // At most `limit` tokens will be asked for.
+  Order(const Row& row, std::int64_t limit) : row_(row), limit_(limit), low_(row.maximum / row.rule.inverse_temperature) {
+    row.candidate[0] = 0;
+  }
+
+  std::int64_t settled() const { return settled_; }
+
+  // Settles more tokens; false when none are left.
+  bool settle_more() {
+    std::int64_t found = settled_;
+    while (found == settled_ && !exhausted_ && settled_ < limit_) found = collect_next_interval();
+    if (found == settled_) return false;
+    const std::int64_t last = std::min(found, limit_);
+    const float* const logits = row_.logits;
+    const auto before = [logits](std::int32_t a, std::int32_t b) {
+      return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+    };
+    std::int32_t* const candidate = row_.candidate;
+    if (last < found) std::nth_element(candidate + settled_, candidate + last, candidate + found, before);
+    std::sort(candidate + settled_, candidate + last, before);
+    settled_ = last;
+    return true;
+  }
+
+ private:
+  static constexpr float kFirstLength = 2, kLastLength = 64;  // in units of z; exp(-126) of the maximum is nothing
+
+  std::int64_t collect_next_interval() {
+    const float high = high_;
+    exhausted_ = length_ > kLastLength;
+    low_ = exhausted_ ? -kInfinity : low_ - length_ / row_.rule.inverse_temperature;
+    const float low = low_;
+    std::int64_t found = settled_;
+    for (std::int64_t j = 0; j < row_.vocabulary; ++j) {
+      row_.candidate[found] = static_cast<std::int32_t>(j);
+      found += static_cast<int>(row_.logits[j] < high) & static_cast<int>(row_.logits[j] >= low);
+    }
+    high_ = low_;
+    length_ *= 2;
+    return found;
+  }
+
+  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Row& row_;
+  std::int64_t limit_, settled_ = 0;
+  float low_, high_ = kInfinity, length_ = kFirstLength;
+  bool exhausted_ = false;
+};
 
 struct Kept {
   std::int64_t count;
   double total;
 };
 
-Kept keep_top_k(const Row& row, std::int64_t k) {
-  settle(row, 0, k);
-  Kept kept{k, 0};
-  for (std::int64_t i = 0; i < k; ++i) kept.total += static_cast<double>(row.exponential[row.candidate[i]]);
+double probability_mass(const Row& row, std::int64_t position) {
+  return static_cast<double>(row.exponential[row.candidate[position]]);
+}
+
+Kept keep_top_k(const Row& row, Order& order) {
+  while (order.settle_more()) {
+  }
+  Kept kept{order.settled(), 0};
+  for (std::int64_t i = 0; i < kept.count; ++i) kept.total += probability_mass(row, i);
   return kept;
 }
 
-// The smallest leading piece, of at most `within` tokens of which `settled` stand in order, whose sum reaches `goal`.
-Kept keep_top_p(const Row& row, std::int64_t within, std::int64_t settled, double goal) {
-  constexpr std::int64_t kFirstPiece = 256, kGrowth = 4;
+// The smallest leading piece whose sum reaches `goal`; one token at least.
+Kept keep_top_p(const Row& row, Order& order, double goal) {
   Kept kept{0, 0};
-  while (kept.count < within && (kept.count == 0 || kept.total < goal)) {
-    if (kept.count == settled) {
-      const std::int64_t next = std::min(within, std::max(kFirstPiece, settled * kGrowth));
-      settle(row, settled, next);
-      settled = next;
-    }
-    kept.total += static_cast<double>(row.exponential[row.candidate[kept.count++]]);
+  while (kept.count == 0 || kept.total < goal) {
+    if (kept.count == order.settled() && !order.settle_more()) break;
+    kept.total += probability_mass(row, kept.count++);
   }
   return kept;
+}
+
+Kept keep(const Row& row) {
+  const bool some = row.rule.top_k > 0 && row.rule.top_k < row.vocabulary;
+  Order order(row, some ? row.rule.top_k : row.vocabulary);
+  if (some) {
+    const Kept kept = keep_top_k(row, order);
+    return row.rule.top_p < 1 ? keep_top_p(row, order, static_cast<double>(row.rule.top_p) * kept.total) : kept;
+  }
+  const float total = row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
+  return keep_top_p(row, order, static_cast<double>(row.rule.top_p) * static_cast<double>(total));
 }
 
 Drawn draw_from_kept(const Row& row) {
-  const float total = row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
   row.table.exponentials(row.exponential, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
-  std::iota(row.candidate, row.candidate + row.vocabulary, 0);
-  Kept kept{row.vocabulary, static_cast<double>(total)};
-  std::int64_t settled = 0;
-  if (row.rule.top_k > 0 && row.rule.top_k < row.vocabulary) {
-    kept = keep_top_k(row, row.rule.top_k);
-    settled = kept.count;
-  }
-  if (row.rule.top_p < 1) kept = keep_top_p(row, kept.count, settled, static_cast<double>(row.rule.top_p) * kept.total);
+  const Kept kept = keep(row);
   const double goal = static_cast<double>(row.uniform) * kept.total;
   double running = 0;
   std::int64_t last = 0;
   for (std::int64_t i = 0; i < kept.count; ++i) {
-    const float e = row.exponential[row.candidate[i]];
-    if (e > 0) last = i;
-    running += static_cast<double>(e);
+    if (probability_mass(row, i) > 0) last = i;
+    running += probability_mass(row, i);
     if (running > goal) break;
   }
   return {row.candidate[last], row.table.log(static_cast<float>(kept.total))};
@@ -163,11 +208,11 @@ void sample(const Stream& stream, TensorView token, TensorView log_prob, TensorV
   float* const memory = scratch.as<float>();
   host::for_each_range(stream, rows, [&](std::int64_t first, std::int64_t last, int thread) {
     float* const exponential = memory + thread * scratch_of_thread(vocabulary);
-    float* const candidate = exponential + vocabulary + kSamplingBlock;
+    float* const candidate = exponential + vocabulary;
     for (std::int64_t r = first; r < last; ++r) {
       const float* const logit = x + r * vocabulary;
       const Drawn drawn = draw({table, logit, vocabulary, m[r], s[r], u[r], rule, exponential,
-                                reinterpret_cast<std::int32_t*>(candidate), candidate + vocabulary});
+                                reinterpret_cast<std::int32_t*>(candidate), candidate + vocabulary + 1});
       drawn_token[r] = static_cast<std::int32_t>(drawn.token);
       drawn_log_prob[r] = (logit[drawn.token] * rule.inverse_temperature - m[r]) - drawn.log_sum;
     }

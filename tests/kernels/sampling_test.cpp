@@ -115,6 +115,24 @@ TEST(Sampling, NeverDrawsATokenOfZeroProbabilityAtTheEnds) {
   EXPECT_EQ(draw(1, logits, 700, {1 - 0x1.0p-24f}, {.top_k = 5}).token[0], 301);
 }
 
+TEST(Sampling, KeepsTheRightSetForLogitsOfAnySpread) {
+  const std::int64_t vocabulary = 531;
+  const std::vector<float> u = uniforms(12);
+  for (float spread : {1e-6f, 0.1f, 40.0f, 1e5f}) {
+    const std::vector<float> logits = seeded(12 * vocabulary, 4, spread);
+    for (const ops::SamplingRule& rule : {ops::SamplingRule{.inverse_temperature = 1.3f, .top_k = 200},
+                                          ops::SamplingRule{.inverse_temperature = 1.3f, .top_p = 0.999f},
+                                          ops::SamplingRule{.inverse_temperature = 1.3f, .top_k = 530, .top_p = 0.7f}}) {
+      const Draw d = draw(2, logits, vocabulary, u, rule);
+      for (std::size_t r = 0; r < u.size(); ++r) {
+        const std::vector<double> row(logits.begin() + static_cast<std::int64_t>(r) * vocabulary, logits.begin() + static_cast<std::int64_t>(r + 1) * vocabulary);
+        const auto kept = reference::kept_set(row, static_cast<double>(1.3f), static_cast<std::size_t>(rule.top_k), rule.top_p);
+        expect_interval(kept.token, kept.probability, u[r], d.token[r], d.log_prob[r]);
+      }
+    }
+  }
+}
+
 TEST(Sampling, DrawsWithTheRightFrequencies) {
   const std::size_t draws = 20000;
   const std::vector<float> row = {0.0f, 1.0f, -1.0f, 0.5f};
