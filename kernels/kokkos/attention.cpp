@@ -47,14 +47,15 @@ class PartCursor {
   std::int64_t group_, kv_heads_, segment_ = 0, first_ = 0;
 };
 
-void check_segments(const QuerySegment* segments, std::int64_t count, std::int64_t tokens, TensorView page_table, std::int64_t pages) {
+void check_segments(const QuerySegment* segments, std::int64_t count, std::int64_t tokens, TensorView page_table,
+                    std::int64_t pages) {
   const std::int32_t* const page = page_table.as<std::int32_t>();
   for (std::int64_t s = 0; s < count; ++s) {
     const QuerySegment& q = segments[s];
     if (q.count == 0) continue;
     const std::int64_t needed = (q.first_position + q.count + kPageTokens - 1) / kPageTokens;
-    MAXPLUS_REQUIRE(q.count > 0 && q.first_row >= 0 && q.first_row + q.count <= tokens && q.first_position >= 0 && q.first_page >= 0 &&
-                        q.first_page + needed <= page_table.size(),
+    MAXPLUS_REQUIRE(q.count > 0 && q.first_row >= 0 && q.first_row + q.count <= tokens && q.first_position >= 0 &&
+                        q.first_page >= 0 && q.first_page + needed <= page_table.size(),
                     fmt::format("segment {}: rows {} + {} of {}, pages {} + {} of {}", s, q.first_row, q.count, tokens,
                                 q.first_page, needed, page_table.size()));
     for (std::int64_t p = q.first_page; p < q.first_page + needed; ++p) {
@@ -76,9 +77,10 @@ void write_pages(const Stream& stream, TensorView key_pages, TensorView value_pa
   check_view("write_pages write", write, DType::i32, {writes, 3});
   const std::int32_t* const w = write.as<std::int32_t>();
   for (std::int64_t n = 0; n < writes; ++n) {
-    MAXPLUS_REQUIRE(w[3 * n] >= 0 && w[3 * n] < tokens && w[3 * n + 1] >= 0 && w[3 * n + 1] < pages && w[3 * n + 2] >= 0 &&
-                        w[3 * n + 2] < kPageTokens,
-                    fmt::format("write {}: row {} of {}, page {} of {}, slot {}", n, w[3 * n], tokens, w[3 * n + 1], pages, w[3 * n + 2]));
+    MAXPLUS_REQUIRE(w[3 * n] >= 0 && w[3 * n] < tokens && w[3 * n + 1] >= 0 && w[3 * n + 1] < pages &&
+                        w[3 * n + 2] >= 0 && w[3 * n + 2] < kPageTokens,
+                    fmt::format("write {}: row {} of {}, page {} of {}, slot {}", n, w[3 * n], tokens, w[3 * n + 1],
+                                pages, w[3 * n + 2]));
   }
   float* const keys = key_pages.as<float>();
   float* const values = value_pages.as<float>();
@@ -104,7 +106,8 @@ void copy_pages(const Stream& stream, TensorView key_pages, TensorView value_pag
   if (pages == 0 || copies == 0) return;
   const std::int64_t page_size = key_pages.size() / pages;
   const std::int32_t* const c = copy.as<std::int32_t>();
-  for (std::int64_t n = 0; n < 2 * copies; ++n) MAXPLUS_REQUIRE(c[n] >= 0 && c[n] < pages, fmt::format("page {} of {}", c[n], pages));
+  for (std::int64_t n = 0; n < 2 * copies; ++n)
+    MAXPLUS_REQUIRE(c[n] >= 0 && c[n] < pages, fmt::format("page {} of {}", c[n], pages));
   float* const keys = key_pages.as<float>();
   float* const values = value_pages.as<float>();
   host::for_each_part(stream, copies, [&](std::int64_t n) {
@@ -138,31 +141,32 @@ void attention(const Stream& stream, TensorView out, TensorView lse, TensorView 
   for (std::int64_t s = 0; s < segment_count; ++s) parts += runs_of(segments[s], group) * kv_heads;
   float* const memory = scratch.as<float>();
   std::atomic<std::int64_t> next{0};
-  host::for_each_range(stream, std::min<std::int64_t>(parts, stream.threads()), [&](std::int64_t, std::int64_t, int thread) {
-    PartCursor cursor(segments, group, kv_heads);
-    for (std::int64_t part = next.fetch_add(1); part < parts; part = next.fetch_add(1)) {
-      const PartCursor::Part p = cursor.find(part);
-      const QuerySegment& q = *p.segment;
-      const std::int64_t first_row = p.run * host::kAttentionRows, head = p.kv_head * group;
-      table.forward({.query = qkv.as<float>() + q.first_row * row + head * head_width,
-                     .out = out.as<float>() + (q.first_row * heads + head) * head_width,
-                     .lse = lse.as<float>() + q.first_row * heads + head,
-                     .query_stride = row,
-                     .out_stride = heads * head_width,
-                     .lse_stride = heads,
-                     .key_pages = key_pages.as<float>() + p.kv_head * page_size,
-                     .value_pages = value_pages.as<float>() + p.kv_head * page_size,
-                     .page_stride = kv_heads * page_size,
-                     .pages = page_table.as<std::int32_t>() + q.first_page,
-                     .first_position = q.first_position,
-                     .group = group,
-                     .first_row = first_row,
-                     .rows = std::min(host::kAttentionRows, q.count * group - first_row),
-                     .width = head_width,
-                     .scale = scale,
-                     .scratch = memory + thread * host::attention_forward_scratch(head_width)});
-    }
-  });
+  host::for_each_range(stream, std::min<std::int64_t>(parts, stream.threads()),
+                       [&](std::int64_t, std::int64_t, int thread) {
+                         PartCursor cursor(segments, group, kv_heads);
+                         for (std::int64_t part = next.fetch_add(1); part < parts; part = next.fetch_add(1)) {
+                           const PartCursor::Part p = cursor.find(part);
+                           const QuerySegment& q = *p.segment;
+                           const std::int64_t first_row = p.run * host::kAttentionRows, head = p.kv_head * group;
+                           table.forward({.query = qkv.as<float>() + q.first_row * row + head * head_width,
+                                          .out = out.as<float>() + (q.first_row * heads + head) * head_width,
+                                          .lse = lse.as<float>() + q.first_row * heads + head,
+                                          .query_stride = row,
+                                          .out_stride = heads * head_width,
+                                          .lse_stride = heads,
+                                          .key_pages = key_pages.as<float>() + p.kv_head * page_size,
+                                          .value_pages = value_pages.as<float>() + p.kv_head * page_size,
+                                          .page_stride = kv_heads * page_size,
+                                          .pages = page_table.as<std::int32_t>() + q.first_page,
+                                          .first_position = q.first_position,
+                                          .group = group,
+                                          .first_row = first_row,
+                                          .rows = std::min(host::kAttentionRows, q.count * group - first_row),
+                                          .width = head_width,
+                                          .scale = scale,
+                                          .scratch = memory + thread * host::attention_forward_scratch(head_width)});
+                         }
+                       });
 }
 
 }  // namespace maxplus::ops

@@ -19,7 +19,8 @@ void check_index(const char* what, TensorView index, std::int64_t count, std::in
   check_view(what, index, DType::i32, {count});
   const std::int32_t* const i = index.as<std::int32_t>();
   for (std::int64_t n = 0; n < count; ++n) {
-    MAXPLUS_REQUIRE(i[n] >= 0 && i[n] < below, fmt::format("{}: entry {} is {}, expected 0 to {}", what, n, i[n], below - 1));
+    MAXPLUS_REQUIRE(i[n] >= 0 && i[n] < below,
+                    fmt::format("{}: entry {} is {}, expected 0 to {}", what, n, i[n], below - 1));
   }
 }
 
@@ -49,17 +50,18 @@ void add(const Stream& stream, const char* what, TensorView table, TensorView in
   float* const sums = table.as<float>();
   const float* const x = in.as<float>();
   const std::int32_t* const i = index.as<std::int32_t>();
-  host::for_each_range(stream, (channels + kChannelBlock - 1) / kChannelBlock, [&](std::int64_t first, std::int64_t last, int) {
-    const std::int64_t begin = first * kChannelBlock, width = std::min(last * kChannelBlock, channels) - begin;
-    if (before == Before::zero) {
-      for (std::int64_t r = 0; r < rows; ++r) std::fill_n(sums + r * channels + begin, width, 0.0f);
-    }
-    for (std::int64_t n = 0; n < count; ++n) {
-      float* const to = sums + i[n] * channels + begin;
-      const float* const from = x + n * channels + begin;
-      for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
-    }
-  });
+  host::for_each_range(
+      stream, (channels + kChannelBlock - 1) / kChannelBlock, [&](std::int64_t first, std::int64_t last, int) {
+        const std::int64_t begin = first * kChannelBlock, width = std::min(last * kChannelBlock, channels) - begin;
+        if (before == Before::zero) {
+          for (std::int64_t r = 0; r < rows; ++r) std::fill_n(sums + r * channels + begin, width, 0.0f);
+        }
+        for (std::int64_t n = 0; n < count; ++n) {
+          float* const to = sums + i[n] * channels + begin;
+          const float* const from = x + n * channels + begin;
+          for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
+        }
+      });
 }
 
 }  // namespace

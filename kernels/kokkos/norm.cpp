@@ -11,7 +11,8 @@
 
 namespace maxplus::ops {
 
-void rms_norm(const Stream& stream, TensorView out, TensorView inverse_rms, TensorView in, TensorView weight, float epsilon) {
+void rms_norm(const Stream& stream, TensorView out, TensorView inverse_rms, TensorView in, TensorView weight,
+              float epsilon) {
   const host::Region region("maxplus.rms_norm");
   const std::int64_t tokens = in.extent(0), channels = in.extent(1);
   check_view("rms_norm in", in, DType::f32, {tokens, channels});

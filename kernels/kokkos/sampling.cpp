@@ -1,9 +1,9 @@
 // Drawing tokens on the host: rows are cut over the team.
 //
 // Without top_k and top_p a row costs one pass over exponentials and one block of 256. With them the kept set is found
-// exactly: tokens in the order (logit descending, index ascending) are collected and sorted in growing pieces, so a set of
-// a hundred tokens does not pay for sorting a vocabulary. Sums over the kept set are in double, in that order, and the
-// token is the first one whose running sum exceeds uniform times their total. top_k is applied first.
+// exactly: tokens in the order (logit descending, index ascending) are collected and sorted in growing pieces, so a set
+// of a hundred tokens does not pay for sorting a vocabulary. Sums over the kept set are in double, in that order, and
+// the token is the first one whose running sum exceeds uniform times their total. top_k is applied first.
 #include "ops/sampling.hpp"
 
 #include <algorithm>
@@ -44,7 +44,8 @@ struct Drawn {
 
 // Rounding may leave every running sum at or below the goal; then the last token of positive probability is drawn.
 Drawn draw_from_all(const Row& row) {
-  const float total = row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
+  const float total =
+      row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
   const float goal = row.uniform * total;
   float running = 0, before = 0;
   std::int64_t block = 0;
@@ -68,13 +69,14 @@ Drawn draw_from_all(const Row& row) {
   return {begin + last, row.log_sum};
 }
 
-// The tokens in the order (logit descending, index ascending), brought forward piece by piece. A piece holds the tokens of
-// an interval of logits, each interval twice as long as the one before, so that the tokens that matter are found in a pass
-// or two. Logits that are not numbers are never reached.
+// The tokens in the order (logit descending, index ascending), brought forward piece by piece. A piece holds the tokens
+// of an interval of logits, each interval twice as long as the one before, so that the tokens that matter are found in
+// a pass or two. Logits that are not numbers are never reached.
 class Order {
  public:
   // At most `limit` tokens will be asked for.
-  Order(const Row& row, std::int64_t limit) : row_(row), limit_(limit), low_(row.maximum / row.rule.inverse_temperature) {
+  Order(const Row& row, std::int64_t limit)
+      : row_(row), limit_(limit), low_(row.maximum / row.rule.inverse_temperature) {
     row.candidate[0] = 0;
   }
 
@@ -156,7 +158,8 @@ Kept keep(const Row& row) {
     const Kept kept = keep_top_k(row, order);
     return row.rule.top_p < 1 ? keep_top_p(row, order, static_cast<double>(row.rule.top_p) * kept.total) : kept;
   }
-  const float total = row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
+  const float total =
+      row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
   return keep_top_p(row, order, static_cast<double>(row.rule.top_p) * static_cast<double>(total));
 }
 

@@ -17,7 +17,7 @@ using test::view_of;
 
 constexpr double kTolerance = 2e-6;  // exp to a few units in the last place, then six roundings
 constexpr double kDifferenceTolerance = 1e-7;
-constexpr float kWide = 30;          // gates from -30 to 30: both ends of the sigmoid
+constexpr float kWide = 30;  // gates from -30 to 30: both ends of the sigmoid
 
 struct Result {
   std::vector<float> out, d_gate_up;
@@ -40,8 +40,10 @@ TEST(SwiGlu, AgreesWithTheDoubleLoops) {
       const std::vector<double> gate_up = to_double(seeded(tokens * 2 * width, 1, kWide));
       const auto w = static_cast<std::size_t>(width);
       EXPECT_LE(test::largest_error(r.out, reference::swiglu(gate_up, w)), kTolerance) << tokens << " x " << width;
-      EXPECT_LE(test::largest_error(r.d_gate_up, reference::swiglu_backward(to_double(seeded(tokens * width, 2, 1)), gate_up, w)),
-                kTolerance) << tokens << " x " << width;
+      EXPECT_LE(test::largest_error(r.d_gate_up,
+                                    reference::swiglu_backward(to_double(seeded(tokens * width, 2, 1)), gate_up, w)),
+                kTolerance)
+          << tokens << " x " << width;
     }
   }
 }
@@ -62,7 +64,8 @@ TEST(SwiGlu, HasTheGradientThatDifferencesShow) {
   const std::vector<double> gate_up = to_double(seeded(2 * 6, 1, 2)), d_out = to_double(seeded(2 * 3, 2, 1));
   const std::vector<double> d = reference::swiglu_backward(d_out, gate_up, 3);
   const auto loss = [&](const std::vector<double>& x) { return test::dot(d_out, reference::swiglu(x, 3)); };
-  for (std::size_t i = 0; i < gate_up.size(); ++i) EXPECT_NEAR(d[i], test::difference(gate_up, i, loss), kDifferenceTolerance);
+  for (std::size_t i = 0; i < gate_up.size(); ++i)
+    EXPECT_NEAR(d[i], test::difference(gate_up, i, loss), kDifferenceTolerance);
 }
 
 TEST(SwiGlu, GivesTheSameBitsWithAnyInstructionSetOnAnyTeam) {

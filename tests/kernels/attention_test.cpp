@@ -1,5 +1,5 @@
-// Attention against plain double loops and finite differences; and the promise that everything rests on: a query has the
-// same bits alone or among others, token by token or at once, on any pages, with shared prompts, on any team.
+// Attention against plain double loops and finite differences; and the promise that everything rests on: a query has
+// the same bits alone or among others, token by token or at once, on any pages, with shared prompts, on any team.
 //
 // Pages start as NaN, so a key or value that a query may not see would show.
 #include "ops/attention.hpp"
@@ -47,7 +47,9 @@ Trie trie_of(std::initializer_list<std::pair<std::size_t, int>> parts) {
   return trie;
 }
 
-std::int64_t tokens_of(const Trie& trie) { return trie.empty() ? 0 : static_cast<std::int64_t>(trie.back().first_row + trie.back().count); }
+std::int64_t tokens_of(const Trie& trie) {
+  return trie.empty() ? 0 : static_cast<std::int64_t>(trie.back().first_row + trie.back().count);
+}
 
 std::int64_t start_of(const Trie& trie, std::size_t segment) {
   std::int64_t start = 0;
@@ -59,7 +61,8 @@ std::int64_t start_of(const Trie& trie, std::size_t segment) {
 
 std::int64_t longest_of(const Trie& trie) {
   std::int64_t longest = 0;
-  for (std::size_t s = 0; s < trie.size(); ++s) longest = std::max(longest, start_of(trie, s) + static_cast<std::int64_t>(trie[s].count));
+  for (std::size_t s = 0; s < trie.size(); ++s)
+    longest = std::max(longest, start_of(trie, s) + static_cast<std::int64_t>(trie[s].count));
   return longest;
 }
 
@@ -136,8 +139,8 @@ class Cache {
   }
 
   ops::QuerySegment segment(std::size_t s, std::int64_t i, std::int64_t count) const {
-    return {static_cast<std::int32_t>(static_cast<std::int64_t>(trie_[s].first_row) + i), static_cast<std::int32_t>(count),
-            static_cast<std::int32_t>(start_of(trie_, s) + i), first_page_[s]};
+    return {static_cast<std::int32_t>(static_cast<std::int64_t>(trie_[s].first_row) + i),
+            static_cast<std::int32_t>(count), static_cast<std::int32_t>(start_of(trie_, s) + i), first_page_[s]};
   }
 
   void copy_straddling_page(const Stream& stream, std::size_t s) {
@@ -149,15 +152,16 @@ class Cache {
 
   void write_rows(const Stream& stream, std::vector<float>& qkv, std::vector<std::int32_t> writes) {
     ops::write_pages(stream, key_view(), value_view(), view_of(qkv, {tokens_of(trie_), shape_.row()}),
-                     view_of(writes, {static_cast<std::int64_t>(writes.size()) / 3, 3}), shape_.heads, shape_.kv_heads, shape_.width);
+                     view_of(writes, {static_cast<std::int64_t>(writes.size()) / 3, 3}), shape_.heads, shape_.kv_heads,
+                     shape_.width);
   }
 
   void write(const Stream& stream, std::vector<float>& qkv, std::size_t s, std::int64_t i, std::int64_t count) {
     std::vector<std::int32_t> writes;
     for (std::int64_t t = i; t < i + count; ++t) {
       const std::int64_t position = start_of(trie_, s) + t;
-      writes.insert(writes.end(), {static_cast<std::int32_t>(static_cast<std::int64_t>(trie_[s].first_row) + t), page(s, position),
-                                   static_cast<std::int32_t>(position % ops::kPageTokens)});
+      writes.insert(writes.end(), {static_cast<std::int32_t>(static_cast<std::int64_t>(trie_[s].first_row) + t),
+                                   page(s, position), static_cast<std::int32_t>(position % ops::kPageTokens)});
     }
     write_rows(stream, qkv, writes);
   }
@@ -168,20 +172,22 @@ class Cache {
     const std::vector<std::size_t> rows = reference::visible_rows(trie_, s, 0);
     std::vector<std::int32_t> writes;
     for (std::int64_t position = start / ops::kPageTokens * ops::kPageTokens; position < start; ++position) {
-      writes.insert(writes.end(), {static_cast<std::int32_t>(rows[static_cast<std::size_t>(position)]), page(s, position),
-                                   static_cast<std::int32_t>(position % ops::kPageTokens)});
+      writes.insert(writes.end(), {static_cast<std::int32_t>(rows[static_cast<std::size_t>(position)]),
+                                   page(s, position), static_cast<std::int32_t>(position % ops::kPageTokens)});
     }
     write_rows(stream, qkv, writes);
   }
 
-  void attend(const Stream& stream, Result& result, std::vector<float>& qkv, const std::vector<ops::QuerySegment>& segments) {
+  void attend(const Stream& stream, Result& result, std::vector<float>& qkv,
+              const std::vector<ops::QuerySegment>& segments) {
     const std::int64_t tokens = tokens_of(trie_);
     std::vector<float> scratch = poisoned(ops::attention_scratch(stream, shape_.heads, shape_.kv_heads, shape_.width));
-    ops::attention(stream, view_of(result.out, {tokens, shape_.heads * shape_.width}), view_of(result.lse, {tokens, shape_.heads}),
-                   view_of(qkv, {tokens, shape_.row()}), key_view(), value_view(),
-                   view_of(table_, {static_cast<std::int64_t>(table_.size())}), segments.data(),
-                   static_cast<std::int64_t>(segments.size()), view_of(scratch, {static_cast<std::int64_t>(scratch.size())}),
-                   shape_.heads, shape_.kv_heads, shape_.width, shape_.scale());
+    ops::attention(stream, view_of(result.out, {tokens, shape_.heads * shape_.width}),
+                   view_of(result.lse, {tokens, shape_.heads}), view_of(qkv, {tokens, shape_.row()}), key_view(),
+                   value_view(), view_of(table_, {static_cast<std::int64_t>(table_.size())}), segments.data(),
+                   static_cast<std::int64_t>(segments.size()),
+                   view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), shape_.heads, shape_.kv_heads,
+                   shape_.width, shape_.scale());
   }
 
   TensorView key_view() { return view_of(keys_, {pages_, shape_.kv_heads, shape_.width, ops::kPageTokens}); }
@@ -194,7 +200,8 @@ class Cache {
   std::vector<std::int32_t> table_, first_page_;
 };
 
-std::vector<float> backward(int threads, const Shape& shape, const Trie& trie, std::vector<float> qkv, std::vector<float> d_out, Result forward) {
+std::vector<float> backward(int threads, const Shape& shape, const Trie& trie, std::vector<float> qkv,
+                            std::vector<float> d_out, Result forward) {
   const Stream stream(threads, Stream::Waiting::sleep);
   const std::int64_t tokens = tokens_of(trie), longest = longest_of(trie);
   std::vector<ops::TrieSegment> segments;
@@ -203,11 +210,14 @@ std::vector<float> backward(int threads, const Shape& shape, const Trie& trie, s
                         static_cast<std::int32_t>(start_of(trie, s)), trie[s].parent});
   }
   std::vector<float> d_qkv = poisoned(tokens * shape.row());
-  std::vector<float> scratch = poisoned(ops::attention_backward_scratch(stream, longest, shape.heads, shape.kv_heads, shape.width));
-  ops::attention_backward(stream, view_of(d_qkv, {tokens, shape.row()}), view_of(d_out, {tokens, shape.heads * shape.width}),
-                          view_of(forward.out, {tokens, shape.heads * shape.width}), view_of(forward.lse, {tokens, shape.heads}),
-                          view_of(qkv, {tokens, shape.row()}), segments.data(), static_cast<std::int64_t>(segments.size()), longest,
-                          view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), shape.heads, shape.kv_heads, shape.width, shape.scale());
+  std::vector<float> scratch =
+      poisoned(ops::attention_backward_scratch(stream, longest, shape.heads, shape.kv_heads, shape.width));
+  ops::attention_backward(
+      stream, view_of(d_qkv, {tokens, shape.row()}), view_of(d_out, {tokens, shape.heads * shape.width}),
+      view_of(forward.out, {tokens, shape.heads * shape.width}), view_of(forward.lse, {tokens, shape.heads}),
+      view_of(qkv, {tokens, shape.row()}), segments.data(), static_cast<std::int64_t>(segments.size()), longest,
+      view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), shape.heads, shape.kv_heads, shape.width,
+      shape.scale());
   return d_qkv;
 }
 
@@ -228,14 +238,17 @@ TEST(Attention, AgreesWithTheDoubleLoopsForAllLengthsAndShapes) {
   for (const Shape& shape : shapes()) {
     for (std::size_t length : {1, 15, 16, 17, 63, 64, 65, 130}) {
       const Trie trie = trie_of({{length, -1}});
-      const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 1, 1.5f), d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 2, 1);
+      const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 1, 1.5f),
+                               d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 2, 1);
       const Result result = Cache(shape, trie, 5).run_together(2, qkv);
       const reference::Attention expected = reference::attention(shape.reference(), test::to_double(qkv), trie);
       EXPECT_LE(test::largest_error(result.out, expected.out), kTolerance) << length << " keys, width " << shape.width;
       EXPECT_LE(test::largest_error(result.lse, expected.lse), kTolerance) << length << " keys, width " << shape.width;
       EXPECT_LE(test::largest_error(backward(2, shape, trie, qkv, d_out, result),
-                                    reference::attention_backward(shape.reference(), test::to_double(qkv), test::to_double(d_out), trie)),
-                kGradientTolerance) << length << " keys, width " << shape.width;
+                                    reference::attention_backward(shape.reference(), test::to_double(qkv),
+                                                                  test::to_double(d_out), trie)),
+                kGradientTolerance)
+          << length << " keys, width " << shape.width;
     }
   }
 }
@@ -243,11 +256,14 @@ TEST(Attention, AgreesWithTheDoubleLoopsForAllLengthsAndShapes) {
 TEST(Attention, AgreesWithTheDoubleLoopsForATrie) {
   for (const Shape& shape : {Shape{2, 2, 10}, Shape{6, 2, 16}, Shape{3, 1, 64}}) {
     const Trie trie = forest();
-    const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 1, 1.5f), d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 2, 1);
+    const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 1, 1.5f),
+                             d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 2, 1);
     const Result result = Cache(shape, trie, 5).run_together(2, qkv);
-    EXPECT_LE(test::largest_error(result.out, reference::attention(shape.reference(), test::to_double(qkv), trie).out), kTolerance);
-    EXPECT_LE(test::largest_error(backward(2, shape, trie, qkv, d_out, result),
-                                  reference::attention_backward(shape.reference(), test::to_double(qkv), test::to_double(d_out), trie)),
+    EXPECT_LE(test::largest_error(result.out, reference::attention(shape.reference(), test::to_double(qkv), trie).out),
+              kTolerance);
+    EXPECT_LE(test::largest_error(
+                  backward(2, shape, trie, qkv, d_out, result),
+                  reference::attention_backward(shape.reference(), test::to_double(qkv), test::to_double(d_out), trie)),
               kGradientTolerance);
   }
 }
@@ -255,10 +271,14 @@ TEST(Attention, AgreesWithTheDoubleLoopsForATrie) {
 TEST(Attention, HasTheGradientThatDifferencesShow) {
   const Shape shape{2, 1, 3};
   const Trie trie = trie_of({{2, -1}, {2, 0}, {1, 0}});
-  const std::vector<double> qkv = test::to_double(seeded(tokens_of(trie) * shape.row(), 1, 1)), d_out = test::to_double(seeded(tokens_of(trie) * 6, 2, 1));
+  const std::vector<double> qkv = test::to_double(seeded(tokens_of(trie) * shape.row(), 1, 1)),
+                            d_out = test::to_double(seeded(tokens_of(trie) * 6, 2, 1));
   const std::vector<double> d_qkv = reference::attention_backward(shape.reference(), qkv, d_out, trie);
-  const auto loss = [&](const std::vector<double>& x) { return test::dot(d_out, reference::attention(shape.reference(), x, trie).out); };
-  for (std::size_t i = 0; i < qkv.size(); ++i) EXPECT_NEAR(d_qkv[i], test::difference(qkv, i, loss), kDifferenceTolerance);
+  const auto loss = [&](const std::vector<double>& x) {
+    return test::dot(d_out, reference::attention(shape.reference(), x, trie).out);
+  };
+  for (std::size_t i = 0; i < qkv.size(); ++i)
+    EXPECT_NEAR(d_qkv[i], test::difference(qkv, i, loss), kDifferenceTolerance);
 }
 
 TEST(Attention, GivesAQueryTheSameBitsAloneOrAmongOthersOnAnyPages) {
@@ -267,7 +287,8 @@ TEST(Attention, GivesAQueryTheSameBitsAloneOrAmongOthersOnAnyPages) {
     const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 3, 2);
     const Result together = Cache(shape, trie, 1).run_together(2, qkv);
     for (std::int64_t chunk : {1, 5, 16, 1000}) {
-      const Result chunked = Cache(shape, trie, 10 + static_cast<std::uint64_t>(chunk)).run(1 + static_cast<int>(chunk) % 3, qkv, chunk);
+      const Result chunked =
+          Cache(shape, trie, 10 + static_cast<std::uint64_t>(chunk)).run(1 + static_cast<int>(chunk) % 3, qkv, chunk);
       EXPECT_TRUE(test::same_bits(together.out, chunked.out)) << "chunks of " << chunk << ", width " << shape.width;
       EXPECT_TRUE(test::same_bits(together.lse, chunked.lse)) << "chunks of " << chunk << ", width " << shape.width;
     }
@@ -280,16 +301,20 @@ TEST(Attention, GivesASequenceTheSameBitsWithoutSharedPrompt) {
   const std::vector<float> qkv = seeded(tokens_of(shared) * shape.row(), 3, 2);
   std::vector<float> own(qkv.begin(), qkv.begin() + 37 * shape.row());
   own.insert(own.end(), qkv.begin() + 57 * shape.row(), qkv.end());
-  const Result with = Cache(shape, shared, 1).run_together(2, qkv), without = Cache(shape, alone, 2).run_together(1, own);
+  const Result with = Cache(shape, shared, 1).run_together(2, qkv),
+               without = Cache(shape, alone, 2).run_together(1, own);
   const std::int64_t row = shape.heads * shape.width;
-  EXPECT_TRUE(test::same_bits({with.out.begin() + 57 * row, with.out.end()}, {without.out.begin() + 37 * row, without.out.end()}));
-  EXPECT_TRUE(test::same_bits({with.out.begin(), with.out.begin() + 37 * row}, {without.out.begin(), without.out.begin() + 37 * row}));
+  EXPECT_TRUE(test::same_bits({with.out.begin() + 57 * row, with.out.end()},
+                              {without.out.begin() + 37 * row, without.out.end()}));
+  EXPECT_TRUE(test::same_bits({with.out.begin(), with.out.begin() + 37 * row},
+                              {without.out.begin(), without.out.begin() + 37 * row}));
 }
 
 TEST(Attention, GivesTheSameBitsWithAnyInstructionSetOnAnyTeam) {
   for (const Shape& shape : {Shape{2, 2, 10}, Shape{3, 1, 64}}) {
     const Trie trie = forest();
-    const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 3, 2), d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 4, 1);
+    const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 3, 2),
+                             d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 4, 1);
     const Result one = Cache(shape, trie, 1).run_together(1, qkv);
     const std::vector<float> d_one = backward(1, shape, trie, qkv, d_out, one);
     test::with_every_set_and_team([&](int threads) {
@@ -303,24 +328,29 @@ TEST(Attention, GivesTheSameBitsWithAnyInstructionSetOnAnyTeam) {
 
 TEST(Attention, GivesATreeTheSameGradientBitsWhateverOtherTreesAreThere) {
   const Shape shape{6, 2, 16};
-  const Trie small = trie_of({{21, -1}, {30, 0}, {50, 0}}), large = trie_of({{21, -1}, {30, 0}, {50, 0}, {67, -1}, {3, 3}});
-  const std::vector<float> qkv = seeded(tokens_of(large) * shape.row(), 5, 1), d_out = seeded(tokens_of(large) * shape.heads * shape.width, 6, 1);
+  const Trie small = trie_of({{21, -1}, {30, 0}, {50, 0}}),
+             large = trie_of({{21, -1}, {30, 0}, {50, 0}, {67, -1}, {3, 3}});
+  const std::vector<float> qkv = seeded(tokens_of(large) * shape.row(), 5, 1),
+                           d_out = seeded(tokens_of(large) * shape.heads * shape.width, 6, 1);
   const std::vector<float> small_qkv(qkv.begin(), qkv.begin() + tokens_of(small) * shape.row());
   const std::vector<float> small_d_out(d_out.begin(), d_out.begin() + tokens_of(small) * shape.heads * shape.width);
   const std::vector<float> d_large = backward(2, shape, large, qkv, d_out, Cache(shape, large, 1).run_together(2, qkv));
-  const std::vector<float> d_small = backward(2, shape, small, small_qkv, small_d_out, Cache(shape, small, 2).run_together(2, small_qkv));
+  const std::vector<float> d_small =
+      backward(2, shape, small, small_qkv, small_d_out, Cache(shape, small, 2).run_together(2, small_qkv));
   EXPECT_TRUE(test::same_bits(d_small, {d_large.begin(), d_large.begin() + tokens_of(small) * shape.row()}));
 }
 
 TEST(Attention, RefusesAPageThatDoesNotExist) {
   const Stream stream(1, Stream::Waiting::sleep);
-  std::vector<float> qkv = seeded(3 * 4, 1, 1), out = poisoned(4), lse = poisoned(1), pages = poisoned(64), scratch = poisoned(ops::attention_scratch(stream, 1, 1, 4));
+  std::vector<float> qkv = seeded(3 * 4, 1, 1), out = poisoned(4), lse = poisoned(1), pages = poisoned(64),
+                     scratch = poisoned(ops::attention_scratch(stream, 1, 1, 4));
   std::vector<std::int32_t> table = {1};
   const ops::QuerySegment segment{0, 1, 0, 0};
-  EXPECT_THROW(ops::attention(stream, view_of(out, {1, 4}), view_of(lse, {1, 1}), view_of(qkv, {1, 12}), view_of(pages, {1, 1, 4, 16}),
-                              view_of(pages, {1, 1, 16, 4}), view_of(table, {1}), &segment, 1,
-                              view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), 1, 1, 4, 0.5f),
-               Error);
+  EXPECT_THROW(
+      ops::attention(stream, view_of(out, {1, 4}), view_of(lse, {1, 1}), view_of(qkv, {1, 12}),
+                     view_of(pages, {1, 1, 4, 16}), view_of(pages, {1, 1, 16, 4}), view_of(table, {1}), &segment, 1,
+                     view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), 1, 1, 4, 0.5f),
+      Error);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ constexpr std::int64_t kVocabulary = 5, kTokens = 37;
 std::vector<std::int32_t> indices(std::int64_t count, std::int64_t below, std::uint64_t seed) {
   std::vector<std::int32_t> result;
   for (std::int64_t i = 0; i < count; ++i) {
-    result.push_back(static_cast<std::int32_t>(uniform_below(static_cast<std::uint64_t>(below), seed, Purpose::test, static_cast<std::uint64_t>(i), 1)));
+    result.push_back(static_cast<std::int32_t>(
+        uniform_below(static_cast<std::uint64_t>(below), seed, Purpose::test, static_cast<std::uint64_t>(i), 1)));
   }
   return result;
 }
@@ -50,13 +51,15 @@ TEST(Embedding, AddsGradientsToWhatIsThereInTokenOrder) {
     reference::add_rows(expected, test::to_double(d_out), token, static_cast<std::size_t>(channels));
     for (std::int64_t t = 0; t < kTokens; ++t) {
       for (std::int64_t c = 0; c < channels; ++c) {
-        in_order[static_cast<std::size_t>(token[static_cast<std::size_t>(t)] * channels + c)] += d_out[static_cast<std::size_t>(t * channels + c)];
+        in_order[static_cast<std::size_t>(token[static_cast<std::size_t>(t)] * channels + c)] +=
+            d_out[static_cast<std::size_t>(t * channels + c)];
       }
     }
     for (int threads : {1, 2, 3}) {
       const Stream stream(threads, Stream::Waiting::sleep);
       std::vector<float> d_table = seeded(kVocabulary * channels, 5, 1);
-      ops::embedding_backward(stream, view_of(d_table, {kVocabulary, channels}), view_of(d_out, {kTokens, channels}), view_of(token, {kTokens}));
+      ops::embedding_backward(stream, view_of(d_table, {kVocabulary, channels}), view_of(d_out, {kTokens, channels}),
+                              view_of(token, {kTokens}));
       EXPECT_TRUE(test::same_bits(d_table, in_order)) << threads << " threads, " << channels << " channels";
       EXPECT_LE(test::largest_error(d_table, expected), kTolerance);
     }
@@ -73,7 +76,8 @@ TEST(Embedding, ScattersRowsOverZeros) {
   for (int threads : {1, 2, 3}) {
     const Stream stream(threads, Stream::Waiting::sleep);
     std::vector<float> out = poisoned(kVocabulary * channels);
-    ops::scatter_rows(stream, view_of(out, {kVocabulary, channels}), view_of(in, {kTokens, channels}), view_of(row, {kTokens}));
+    ops::scatter_rows(stream, view_of(out, {kVocabulary, channels}), view_of(in, {kTokens, channels}),
+                      view_of(row, {kTokens}));
     EXPECT_LE(test::largest_error(out, expected), kTolerance);
     if (one.empty()) one = out;
     EXPECT_TRUE(test::same_bits(out, one));
@@ -84,7 +88,8 @@ TEST(Embedding, RefusesATokenOutsideTheVocabulary) {
   const Stream stream(1, Stream::Waiting::sleep);
   std::vector<float> table = seeded(kVocabulary, 1, 1), out = poisoned(1);
   std::vector<std::int32_t> token = {static_cast<std::int32_t>(kVocabulary)};
-  EXPECT_THROW(ops::embedding(stream, view_of(out, {1, 1}), view_of(table, {kVocabulary, 1}), view_of(token, {1})), Error);
+  EXPECT_THROW(ops::embedding(stream, view_of(out, {1, 1}), view_of(table, {kVocabulary, 1}), view_of(token, {1})),
+               Error);
 }
 
 }  // namespace

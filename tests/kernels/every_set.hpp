@@ -15,8 +15,8 @@ void with_every_set_and_team(Check check) {
   const host::InstructionSet before = host::instruction_set_in_use();
   for (int set = 0; set <= static_cast<int>(host::best_instruction_set()); ++set) {
     for (int threads : {1, 2, 3}) {
-      const testing::ScopedTrace trace(__FILE__, __LINE__,
-                                       "instruction set " + std::to_string(set) + ", threads " + std::to_string(threads));
+      const testing::ScopedTrace trace(
+          __FILE__, __LINE__, "instruction set " + std::to_string(set) + ", threads " + std::to_string(threads));
       host::use_instruction_set(static_cast<host::InstructionSet>(set));
       check(threads);
     }

@@ -26,7 +26,8 @@ struct Case {
 
 // Row 1 has three targets (one of them twice), row 2 none, all others one.
 Case make_case(std::int64_t rows, std::int64_t vocabulary) {
-  Case c{rows, vocabulary, seeded(rows * vocabulary, 1, 6), poisoned(rows), poisoned(rows), poisoned(rows), {}, {}, {}, {}, {}};
+  Case c{rows, vocabulary, seeded(rows * vocabulary, 1, 6), poisoned(rows), poisoned(rows), poisoned(rows), {}, {}, {},
+         {},   {}};
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t n = 0; n < (r == 1 ? 3 : r == 2 ? 0 : 1); ++n) {
       c.row.push_back(static_cast<std::int32_t>(r));
@@ -44,7 +45,9 @@ Case make_case(std::int64_t rows, std::int64_t vocabulary) {
 void run_rows(const Stream& stream, Case& c, std::int64_t first, std::int64_t count) {
   std::int64_t begin = 0, end = 0;
   while (begin < static_cast<std::int64_t>(c.row.size()) && c.row[static_cast<std::size_t>(begin)] < first) ++begin;
-  for (end = begin; end < static_cast<std::int64_t>(c.row.size()) && c.row[static_cast<std::size_t>(end)] < first + count;) ++end;
+  for (end = begin;
+       end < static_cast<std::int64_t>(c.row.size()) && c.row[static_cast<std::size_t>(end)] < first + count;)
+    ++end;
   std::vector<std::int32_t> row(c.row.begin() + begin, c.row.begin() + end);
   for (std::int32_t& r : row) r -= static_cast<std::int32_t>(first);
   const auto targets = static_cast<std::int64_t>(c.row.size()), n = end - begin;
@@ -54,11 +57,11 @@ void run_rows(const Stream& stream, Case& c, std::int64_t first, std::int64_t co
   const TensorView entropy = view_of(c.entropy, {c.rows}).rows(first, count);
   const TensorView target = view_of(c.target, {targets}).rows(begin, n);
   ops::softmax_statistics(stream, maximum, log_sum, entropy, logits, kInverseTemperature);
-  ops::gather_log_prob(stream, view_of(c.log_prob, {targets}).rows(begin, n), logits, maximum, log_sum, view_of(row, {n}),
-                       target, kInverseTemperature);
+  ops::gather_log_prob(stream, view_of(c.log_prob, {targets}).rows(begin, n), logits, maximum, log_sum,
+                       view_of(row, {n}), target, kInverseTemperature);
   ops::log_prob_backward(stream, logits, maximum, log_sum, entropy, view_of(row, {n}), target,
-                         view_of(c.d_log_prob, {targets}).rows(begin, n), view_of(c.d_entropy, {targets}).rows(begin, n),
-                         kInverseTemperature);
+                         view_of(c.d_log_prob, {targets}).rows(begin, n),
+                         view_of(c.d_entropy, {targets}).rows(begin, n), kInverseTemperature);
 }
 
 TEST(LogProb, AgreesWithTheDoubleLoops) {
@@ -71,7 +74,8 @@ TEST(LogProb, AgreesWithTheDoubleLoops) {
       std::vector<double> entropy, log_prob, d_logits;
       std::size_t n = 0;
       for (std::int64_t r = 0; r < rows; ++r) {
-        const std::span<const double> row(&logits[static_cast<std::size_t>(r * vocabulary)], static_cast<std::size_t>(vocabulary));
+        const std::span<const double> row(&logits[static_cast<std::size_t>(r * vocabulary)],
+                                          static_cast<std::size_t>(vocabulary));
         std::vector<std::size_t> target;
         std::vector<double> d_log_prob, d_entropy;
         for (; n < c.row.size() && c.row[n] == r; ++n) {
@@ -112,7 +116,8 @@ TEST(LogProb, GivesTheSameBitsInOneBlockOrManyOnAnyTeam) {
   test::with_every_set_and_team([&](int threads) {
     const Stream stream(threads, Stream::Waiting::sleep);
     Case cut = make_case(9, 131);
-    for (std::int64_t first : {0, 1, 2, 6}) run_rows(stream, cut, first, first == 0 ? 1 : first == 1 ? 1 : first == 2 ? 4 : 3);
+    for (std::int64_t first : {0, 1, 2, 6})
+      run_rows(stream, cut, first, first == 0 ? 1 : first == 1 ? 1 : first == 2 ? 4 : 3);
     EXPECT_TRUE(test::same_bits(whole.log_prob, cut.log_prob));
     EXPECT_TRUE(test::same_bits(whole.entropy, cut.entropy));
     EXPECT_TRUE(test::same_bits(whole.log_sum, cut.log_sum));
@@ -121,16 +126,19 @@ TEST(LogProb, GivesTheSameBitsInOneBlockOrManyOnAnyTeam) {
 }
 
 TEST(LogProb, StaysFiniteForPeakedRows) {
-  std::vector<float> logits(50, -1e4f), maximum = poisoned(1), log_sum = poisoned(1), entropy = poisoned(1), log_prob = poisoned(2);
+  std::vector<float> logits(50, -1e4f), maximum = poisoned(1), log_sum = poisoned(1), entropy = poisoned(1),
+                                        log_prob = poisoned(2);
   logits[17] = 1e4f;
   std::vector<std::int32_t> row = {0, 0}, target = {17, 3};
   std::vector<float> d = {1, 1};
   const Stream stream(1, Stream::Waiting::sleep);
-  ops::softmax_statistics(stream, view_of(maximum, {1}), view_of(log_sum, {1}), view_of(entropy, {1}), view_of(logits, {1, 50}), 1);
-  ops::gather_log_prob(stream, view_of(log_prob, {2}), view_of(logits, {1, 50}), view_of(maximum, {1}), view_of(log_sum, {1}),
-                       view_of(row, {2}), view_of(target, {2}), 1);
-  ops::log_prob_backward(stream, view_of(logits, {1, 50}), view_of(maximum, {1}), view_of(log_sum, {1}), view_of(entropy, {1}),
-                         view_of(row, {2}), view_of(target, {2}), view_of(d, {2}), view_of(d, {2}), 1);
+  ops::softmax_statistics(stream, view_of(maximum, {1}), view_of(log_sum, {1}), view_of(entropy, {1}),
+                          view_of(logits, {1, 50}), 1);
+  ops::gather_log_prob(stream, view_of(log_prob, {2}), view_of(logits, {1, 50}), view_of(maximum, {1}),
+                       view_of(log_sum, {1}), view_of(row, {2}), view_of(target, {2}), 1);
+  ops::log_prob_backward(stream, view_of(logits, {1, 50}), view_of(maximum, {1}), view_of(log_sum, {1}),
+                         view_of(entropy, {1}), view_of(row, {2}), view_of(target, {2}), view_of(d, {2}),
+                         view_of(d, {2}), 1);
   EXPECT_EQ(entropy[0], 0.0f);
   EXPECT_EQ(log_prob, (std::vector<float>{0, -2e4f}));
   EXPECT_EQ(logits[17], -1.0f);

@@ -15,8 +15,8 @@ using test::seeded;
 using test::to_double;
 using test::view_of;
 
-constexpr double kTolerance = 2e-6;         // a dozen roundings of 6e-8 on values of order 1
-constexpr double kSumTolerance = 1e-5;      // chains over tokens add about sqrt(T) roundings
+constexpr double kTolerance = 2e-6;     // a dozen roundings of 6e-8 on values of order 1
+constexpr double kSumTolerance = 1e-5;  // chains over tokens add about sqrt(T) roundings
 constexpr double kDifferenceTolerance = 1e-7;
 constexpr float kEpsilon = 1e-5f;
 
@@ -33,7 +33,8 @@ Result run(int threads, std::int64_t tokens, std::int64_t channels) {
                 view_of(in, {tokens, channels}), view_of(weight, {channels}), kEpsilon);
   ops::rms_norm_backward(stream, view_of(r.d_in, {tokens, channels}), view_of(r.d_weight, {channels}),
                          view_of(addend, {tokens, channels}), view_of(d_out, {tokens, channels}),
-                         view_of(in, {tokens, channels}), view_of(r.inverse_rms, {tokens}), view_of(weight, {channels}));
+                         view_of(in, {tokens, channels}), view_of(r.inverse_rms, {tokens}),
+                         view_of(weight, {channels}));
   return r;
 }
 
@@ -41,11 +42,13 @@ TEST(RmsNorm, AgreesWithTheDoubleLoops) {
   for (std::int64_t tokens : {0, 1, 7, 70}) {
     for (std::int64_t channels : {1, 15, 16, 17, 53, 576}) {
       const Result r = run(2, tokens, channels);
-      const std::vector<double> in = to_double(seeded(tokens * channels, 1, 1)), weight = to_double(seeded(channels, 2, 2));
+      const std::vector<double> in = to_double(seeded(tokens * channels, 1, 1)),
+                                weight = to_double(seeded(channels, 2, 2));
       const auto forward = reference::rms_norm(in, weight, kEpsilon);
       EXPECT_LE(test::largest_error(r.out, forward.out), kTolerance) << tokens << " x " << channels;
       EXPECT_LE(test::largest_error(r.inverse_rms, forward.inverse_rms), kTolerance);
-      auto back = reference::rms_norm_backward(to_double(seeded(tokens * channels, 3, 1)), in, forward.inverse_rms, weight);
+      auto back =
+          reference::rms_norm_backward(to_double(seeded(tokens * channels, 3, 1)), in, forward.inverse_rms, weight);
       const std::vector<float> addend = seeded(tokens * channels, 4, 1), before = seeded(channels, 5, 1);
       for (std::size_t i = 0; i < addend.size(); ++i) back.d_in[i] += addend[i];
       for (std::size_t c = 0; c < before.size(); ++c) back.d_weight[c] += before[c];
@@ -58,13 +61,18 @@ TEST(RmsNorm, AgreesWithTheDoubleLoops) {
 TEST(RmsNorm, HasTheGradientThatDifferencesShow) {
   const std::vector<double> in = to_double(seeded(3 * 5, 1, 1)), weight = to_double(seeded(5, 2, 2));
   const std::vector<double> d_out = to_double(seeded(3 * 5, 3, 1));
-  const auto back = reference::rms_norm_backward(d_out, in, reference::rms_norm(in, weight, kEpsilon).inverse_rms, weight);
+  const auto back =
+      reference::rms_norm_backward(d_out, in, reference::rms_norm(in, weight, kEpsilon).inverse_rms, weight);
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const auto loss = [&](const std::vector<double>& x) { return test::dot(d_out, reference::rms_norm(x, weight, kEpsilon).out); };
+    const auto loss = [&](const std::vector<double>& x) {
+      return test::dot(d_out, reference::rms_norm(x, weight, kEpsilon).out);
+    };
     EXPECT_NEAR(back.d_in[i], test::difference(in, i, loss), kDifferenceTolerance);
   }
   for (std::size_t c = 0; c < weight.size(); ++c) {
-    const auto loss = [&](const std::vector<double>& w) { return test::dot(d_out, reference::rms_norm(in, w, kEpsilon).out); };
+    const auto loss = [&](const std::vector<double>& w) {
+      return test::dot(d_out, reference::rms_norm(in, w, kEpsilon).out);
+    };
     EXPECT_NEAR(back.d_weight[c], test::difference(weight, c, loss), kDifferenceTolerance);
   }
 }
@@ -83,8 +91,10 @@ TEST(RmsNorm, MayAddIntoItsOwnAddendAndContinuesWeightGradientsOverCalls) {
   const std::int64_t tokens = 9, channels = 21;
   const Stream stream(2, Stream::Waiting::sleep);
   const Result whole = run(1, tokens, channels);
-  std::vector<float> in = seeded(tokens * channels, 1, 1), weight = seeded(channels, 2, 2), d_out = seeded(tokens * channels, 3, 1);
-  std::vector<float> d_in = seeded(tokens * channels, 4, 1), d_weight = seeded(channels, 5, 1), inverse_rms = whole.inverse_rms;
+  std::vector<float> in = seeded(tokens * channels, 1, 1), weight = seeded(channels, 2, 2),
+                     d_out = seeded(tokens * channels, 3, 1);
+  std::vector<float> d_in = seeded(tokens * channels, 4, 1), d_weight = seeded(channels, 5, 1),
+                     inverse_rms = whole.inverse_rms;
   for (std::int64_t first : {0, 4}) {
     const std::int64_t count = first == 0 ? 4 : 5;
     const TensorView d_rows = view_of(d_in, {tokens, channels}).rows(first, count);

@@ -35,8 +35,9 @@ Case make_case(std::int64_t tokens, std::int64_t width) {
 
 void turn(Case& c, std::int64_t tokens, std::int64_t width, ops::Turn direction, int threads) {
   const Stream stream(threads, Stream::Waiting::sleep);
-  ops::rotary(stream, view_of(c.qkv, {tokens, (kHeads + 2 * kKvHeads) * width}), view_of(c.cosine, {kPositions, width / 2}),
-              view_of(c.sine, {kPositions, width / 2}), view_of(c.position, {tokens}), kHeads, kKvHeads, width, direction);
+  ops::rotary(stream, view_of(c.qkv, {tokens, (kHeads + 2 * kKvHeads) * width}),
+              view_of(c.cosine, {kPositions, width / 2}), view_of(c.sine, {kPositions, width / 2}),
+              view_of(c.position, {tokens}), kHeads, kKvHeads, width, direction);
 }
 
 TEST(Rotary, AgreesWithTheDoubleLoopInBothDirections) {

@@ -15,7 +15,8 @@ using test::poisoned;
 using test::seeded;
 using test::view_of;
 
-constexpr double kTolerance = 5e-6;  // float sums of 1,000 exponentials; also how far a drawn interval's border may move
+constexpr double kTolerance =
+    5e-6;  // float sums of 1,000 exponentials; also how far a drawn interval's border may move
 constexpr float kInverseTemperature = 0.9f;
 
 struct Draw {
@@ -23,20 +24,24 @@ struct Draw {
   std::vector<float> log_prob, plain_log_prob;
 };
 
-Draw draw(int threads, std::vector<float> logits, std::int64_t vocabulary, std::vector<float> uniform, const ops::SamplingRule& rule) {
+Draw draw(int threads, std::vector<float> logits, std::int64_t vocabulary, std::vector<float> uniform,
+          const ops::SamplingRule& rule) {
   const Stream stream(threads, Stream::Waiting::sleep);
   const auto rows = static_cast<std::int64_t>(uniform.size());
   std::vector<float> maximum = poisoned(rows), log_sum = poisoned(rows), entropy = poisoned(rows);
   std::vector<float> scratch = poisoned(ops::sampling_scratch(stream, vocabulary));
   Draw result{std::vector<std::int32_t>(static_cast<std::size_t>(rows), -1), poisoned(rows), poisoned(rows)};
   const TensorView view = view_of(logits, {rows, vocabulary});
-  ops::softmax_statistics(stream, view_of(maximum, {rows}), view_of(log_sum, {rows}), view_of(entropy, {rows}), view, rule.inverse_temperature);
+  ops::softmax_statistics(stream, view_of(maximum, {rows}), view_of(log_sum, {rows}), view_of(entropy, {rows}), view,
+                          rule.inverse_temperature);
   ops::sample(stream, view_of(result.token, {rows}), view_of(result.log_prob, {rows}), view, view_of(maximum, {rows}),
-              view_of(log_sum, {rows}), view_of(uniform, {rows}), view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), rule);
+              view_of(log_sum, {rows}), view_of(uniform, {rows}),
+              view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), rule);
   std::vector<std::int32_t> row(static_cast<std::size_t>(rows));
   for (std::size_t r = 0; r < row.size(); ++r) row[r] = static_cast<std::int32_t>(r);
-  ops::gather_log_prob(stream, view_of(result.plain_log_prob, {rows}), view, view_of(maximum, {rows}), view_of(log_sum, {rows}),
-                       view_of(row, {rows}), view_of(result.token, {rows}), rule.inverse_temperature);
+  ops::gather_log_prob(stream, view_of(result.plain_log_prob, {rows}), view, view_of(maximum, {rows}),
+                       view_of(log_sum, {rows}), view_of(row, {rows}), view_of(result.token, {rows}),
+                       rule.inverse_temperature);
   return result;
 }
 
@@ -69,7 +74,8 @@ TEST(Sampling, DrawsTheTokenWhoseIntervalHoldsTheUniformNumber) {
     const std::vector<float> logits = seeded(40 * vocabulary, 1, 4);
     const Draw d = draw(2, logits, vocabulary, u, {.inverse_temperature = kInverseTemperature});
     for (std::size_t r = 0; r < u.size(); ++r) {
-      const std::vector<double> row(logits.begin() + static_cast<std::int64_t>(r) * vocabulary, logits.begin() + static_cast<std::int64_t>(r + 1) * vocabulary);
+      const std::vector<double> row(logits.begin() + static_cast<std::int64_t>(r) * vocabulary,
+                                    logits.begin() + static_cast<std::int64_t>(r + 1) * vocabulary);
       std::vector<std::size_t> order(row.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::vector<double> probability = reference::log_softmax(row, kInverseTemperature);
@@ -86,10 +92,13 @@ TEST(Sampling, DrawsFromTheRenormalisedKeptSet) {
   for (std::int32_t top_k : {0, 1, 3, 64, 1002, 1003, 5000}) {
     for (float top_p : {0.0f, 0.05f, 0.5f, 0.97f, 1.0f}) {
       if (top_p == 1.0f && (top_k == 0 || top_k >= vocabulary)) continue;
-      const Draw d = draw(2, logits, vocabulary, u, {.inverse_temperature = kInverseTemperature, .top_k = top_k, .top_p = top_p});
+      const Draw d =
+          draw(2, logits, vocabulary, u, {.inverse_temperature = kInverseTemperature, .top_k = top_k, .top_p = top_p});
       for (std::size_t r = 0; r < u.size(); ++r) {
-        const std::vector<double> row(logits.begin() + static_cast<std::int64_t>(r) * vocabulary, logits.begin() + static_cast<std::int64_t>(r + 1) * vocabulary);
-        auto kept = reference::kept_set(row, kInverseTemperature, static_cast<std::size_t>(top_k), std::max(top_p, 1e-6f));
+        const std::vector<double> row(logits.begin() + static_cast<std::int64_t>(r) * vocabulary,
+                                      logits.begin() + static_cast<std::int64_t>(r + 1) * vocabulary);
+        auto kept =
+            reference::kept_set(row, kInverseTemperature, static_cast<std::size_t>(top_k), std::max(top_p, 1e-6f));
         expect_interval(kept.token, kept.probability, u[r], d.token[r], d.log_prob[r]);
       }
     }
@@ -120,13 +129,16 @@ TEST(Sampling, KeepsTheRightSetForLogitsOfAnySpread) {
   const std::vector<float> u = uniforms(12);
   for (float spread : {1e-6f, 0.1f, 40.0f, 1e5f}) {
     const std::vector<float> logits = seeded(12 * vocabulary, 4, spread);
-    for (const ops::SamplingRule& rule : {ops::SamplingRule{.inverse_temperature = 1.3f, .top_k = 200},
-                                          ops::SamplingRule{.inverse_temperature = 1.3f, .top_p = 0.999f},
-                                          ops::SamplingRule{.inverse_temperature = 1.3f, .top_k = 530, .top_p = 0.7f}}) {
+    for (const ops::SamplingRule& rule :
+         {ops::SamplingRule{.inverse_temperature = 1.3f, .top_k = 200},
+          ops::SamplingRule{.inverse_temperature = 1.3f, .top_p = 0.999f},
+          ops::SamplingRule{.inverse_temperature = 1.3f, .top_k = 530, .top_p = 0.7f}}) {
       const Draw d = draw(2, logits, vocabulary, u, rule);
       for (std::size_t r = 0; r < u.size(); ++r) {
-        const std::vector<double> row(logits.begin() + static_cast<std::int64_t>(r) * vocabulary, logits.begin() + static_cast<std::int64_t>(r + 1) * vocabulary);
-        const auto kept = reference::kept_set(row, static_cast<double>(1.3f), static_cast<std::size_t>(rule.top_k), rule.top_p);
+        const std::vector<double> row(logits.begin() + static_cast<std::int64_t>(r) * vocabulary,
+                                      logits.begin() + static_cast<std::int64_t>(r + 1) * vocabulary);
+        const auto kept =
+            reference::kept_set(row, static_cast<double>(1.3f), static_cast<std::size_t>(rule.top_k), rule.top_p);
         expect_interval(kept.token, kept.probability, u[r], d.token[r], d.log_prob[r]);
       }
     }
@@ -150,14 +162,16 @@ TEST(Sampling, DrawsWithTheRightFrequencies) {
 TEST(Sampling, DrawsTheSameTokensOnAnyTeamAndForARowAlone) {
   const std::int64_t vocabulary = 517;
   const std::vector<float> u = uniforms(23), logits = seeded(23 * vocabulary, 3, 4);
-  for (const ops::SamplingRule& rule : {ops::SamplingRule{}, ops::SamplingRule{.top_k = 40, .top_p = 0.9f}, ops::SamplingRule{.greedy = true}}) {
+  for (const ops::SamplingRule& rule :
+       {ops::SamplingRule{}, ops::SamplingRule{.top_k = 40, .top_p = 0.9f}, ops::SamplingRule{.greedy = true}}) {
     const Draw one = draw(1, logits, vocabulary, u, rule);
     test::with_every_set_and_team([&](int threads) {
       const Draw other = draw(threads, logits, vocabulary, u, rule);
       EXPECT_EQ(one.token, other.token);
       EXPECT_TRUE(test::same_bits(one.log_prob, other.log_prob));
     });
-    const Draw alone = draw(2, {logits.begin() + 7 * vocabulary, logits.begin() + 8 * vocabulary}, vocabulary, {u[7]}, rule);
+    const Draw alone =
+        draw(2, {logits.begin() + 7 * vocabulary, logits.begin() + 8 * vocabulary}, vocabulary, {u[7]}, rule);
     EXPECT_EQ(alone.token[0], one.token[7]);
     EXPECT_TRUE(test::same_bits(alone.log_prob, {one.log_prob[7]}));
   }

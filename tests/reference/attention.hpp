@@ -1,6 +1,6 @@
 #pragma once
-// Causal attention over a trie of segments and its gradient, as plain double loops: softmax over the whole path at once,
-// no blocks, no pages (ops/attention.hpp). T tokens, H query heads, G key/value heads, D head width.
+// Causal attention over a trie of segments and its gradient, as plain double loops: softmax over the whole path at
+// once, no blocks, no pages (ops/attention.hpp). T tokens, H query heads, G key/value heads, D head width.
 
 #include <cmath>
 #include <cstddef>
@@ -42,7 +42,8 @@ struct Attention {
 };
 
 inline std::vector<double> attention_weights(const AttentionShape& shape, const std::vector<double>& qkv,
-                                             const std::vector<std::size_t>& rows, std::size_t t, std::size_t h, double& lse) {
+                                             const std::vector<std::size_t>& rows, std::size_t t, std::size_t h,
+                                             double& lse) {
   std::vector<double> weight(rows.size());
   double maximum = -INFINITY, sum = 0;
   for (std::size_t j = 0; j < rows.size(); ++j) {
@@ -66,8 +67,7 @@ inline Attention attention(const AttentionShape& shape, const std::vector<double
       const std::vector<std::size_t> rows = visible_rows(segments, s, i);
       const std::size_t t = segments[s].first_row + i;
       for (std::size_t h = 0; h < shape.heads; ++h) {
-        const std::vector<double> weight =
-            attention_weights(shape, qkv, rows, t, h, result.lse[t * shape.heads + h]);
+        const std::vector<double> weight = attention_weights(shape, qkv, rows, t, h, result.lse[t * shape.heads + h]);
         for (std::size_t j = 0; j < rows.size(); ++j) {
           for (std::size_t d = 0; d < shape.width; ++d) {
             result.out[(t * shape.heads + h) * shape.width + d] += weight[j] * qkv[shape.value(rows[j], h) + d];
@@ -81,7 +81,8 @@ inline Attention attention(const AttentionShape& shape, const std::vector<double
 
 // d_qkv of sum(d_out * out), through dP = d_out . v, dS = P (dP - sum P dP).
 inline std::vector<double> attention_backward(const AttentionShape& shape, const std::vector<double>& qkv,
-                                              const std::vector<double>& d_out, const std::vector<AttentionSegment>& segments) {
+                                              const std::vector<double>& d_out,
+                                              const std::vector<AttentionSegment>& segments) {
   std::vector<double> d_qkv(qkv.size());
   for (std::size_t s = 0; s < segments.size(); ++s) {
     for (std::size_t i = 0; i < segments[s].count; ++i) {

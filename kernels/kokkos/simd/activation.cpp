@@ -9,7 +9,9 @@ namespace maxplus::host::MAXPLUS_SIMD {
 
 namespace {
 
-int lanes_left(std::int64_t extent, std::int64_t at) { return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes; }
+int lanes_left(std::int64_t extent, std::int64_t at) {
+  return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes;
+}
 
 MAXPLUS_LANE Lanes one_plus_exp_minus(Lanes x) { return exp(x * broadcast(-1.0f)) + broadcast(1.0f); }
 
@@ -21,7 +23,8 @@ void swiglu(float* out, const float* gate, const float* up, std::int64_t width) 
   }
 }
 
-void swiglu_backward(float* d_gate, float* d_up, const float* d_out, const float* gate, const float* up, std::int64_t width) {
+void swiglu_backward(float* d_gate, float* d_up, const float* d_out, const float* gate, const float* up,
+                     std::int64_t width) {
   const Lanes one = broadcast(1.0f);
   for (std::int64_t f = 0; f < width; f += kLanes) {
     const int count = lanes_left(width, f);

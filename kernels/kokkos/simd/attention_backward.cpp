@@ -1,11 +1,12 @@
-// Gradient of causal attention for the queries of one segment (ops/attention.hpp): probabilities are recomputed from lse.
+// Gradient of causal attention for the queries of one segment (ops/attention.hpp): probabilities are recomputed from
+// lse.
 //
 //   P = exp(S - lse)     dP = d_out v     delta = sum over D of d_out out, by lanes     dS = P (dP - delta) scale
 //   d_query += dS key    d_key += dS^T query    d_value += P^T d_out
 //
-// Up to kAttentionRows rows at a time meet the blocks of 64 keys in ascending order, so a query's gradient is a chain over
-// keys ascending and a key's is a chain over rows ascending. P and dS are zero where a row does not see a key; those zeros
-// take part only in tiles that the diagonal crosses.
+// Up to kAttentionRows rows at a time meet the blocks of 64 keys in ascending order, so a query's gradient is a chain
+// over keys ascending and a key's is a chain over rows ascending. P and dS are zero where a row does not see a key;
+// those zeros take part only in tiles that the diagonal crosses.
 #include "kokkos/simd/attention_backward_table.hpp"
 
 #include "kokkos/simd/lanes.hpp"
@@ -22,7 +23,9 @@ struct Rows {
   std::int64_t limit[kAttentionRows];  // keys that a row sees: its position + 1
 };
 
-int lanes_left(std::int64_t extent, std::int64_t at) { return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes; }
+int lanes_left(std::int64_t extent, std::int64_t at) {
+  return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes;
+}
 
 Rows place(const AttentionBackward& task) {
   Rows b;
@@ -99,31 +102,37 @@ void score_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_
     for (int r = 0; r < count; ++r) {
       const std::int64_t seen = b.limit[row + r] - first_key - k;
       page_gradient(probability + r * kAttentionKeyBlock + k, d_score + r * kAttentionKeyBlock + k,
-                    seen < 0 ? 0 : seen > kLanes ? kLanes : static_cast<int>(seen), b.lse[row + r], b.delta[row + r], task.scale);
+                    seen < 0        ? 0
+                    : seen > kLanes ? kLanes
+                                    : static_cast<int>(seen),
+                    b.lse[row + r], b.delta[row + r], task.scale);
     }
   }
 }
 
 // d_query of rows [row, row + count): their chains go on over the keys of the block that any of them sees.
 void query_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_key, std::int64_t row, int count) {
-  const std::int64_t seen = b.limit[row + count - 1] - first_key, keys = seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock;
+  const std::int64_t seen = b.limit[row + count - 1] - first_key,
+                     keys = seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock;
   for (std::int64_t d = 0; d < b.stride; d += kLanes) {
     tile_product_rows(count, b.d_score + row * kAttentionKeyBlock, kAttentionKeyBlock, 1,
-                      task.path.key + first_key * b.stride + d, b.stride, b.d_query + row * b.stride + d, b.stride, keys,
-                      Chain::go_on);
+                      task.path.key + first_key * b.stride + d, b.stride, b.d_query + row * b.stride + d, b.stride,
+                      keys, Chain::go_on);
   }
 }
 
 // d_key and d_value of the block: their chains go on over the rows, from `row`, the first one that sees any of it.
 void key_gradients(const AttentionBackward& task, const Rows& b, std::int64_t first_key, std::int64_t row) {
-  const std::int64_t seen = b.limit[b.count - 1] - first_key, keys = seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock;
+  const std::int64_t seen = b.limit[b.count - 1] - first_key,
+                     keys = seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock;
   for (std::int64_t k = 0; k < keys; k += kTileRows) {
     while (b.limit[row] <= first_key + k) ++row;  // the last row sees them all
     const int count = keys - k < kTileRows ? static_cast<int>(keys - k) : kTileRows;
     const std::int64_t rows = b.count - row, at = (first_key + k) * b.stride;
     for (std::int64_t d = 0; d < b.stride; d += kLanes) {
       tile_product_rows(count, b.probability + row * kAttentionKeyBlock + k, 1, kAttentionKeyBlock,
-                        b.d_out + row * b.stride + d, b.stride, task.path.d_value + at + d, b.stride, rows, Chain::go_on);
+                        b.d_out + row * b.stride + d, b.stride, task.path.d_value + at + d, b.stride, rows,
+                        Chain::go_on);
       tile_product_rows(count, b.d_score + row * kAttentionKeyBlock + k, 1, kAttentionKeyBlock,
                         b.query + row * b.stride + d, b.stride, task.path.d_key + at + d, b.stride, rows, Chain::go_on);
     }

@@ -7,8 +7,8 @@
 
 namespace maxplus::host {
 
-// A path of keys and values (positions 0, 1, ...) in the layouts of the backward pass, and their gradients; positions up to
-// a multiple of kAttentionKeyBlock exist and are zero.
+// A path of keys and values (positions 0, 1, ...) in the layouts of the backward pass, and their gradients; positions
+// up to a multiple of kAttentionKeyBlock exist and are zero.
 struct AttentionPath {
   float* key_lanes;    // pages [D, 16]
   float* value_lanes;  // pages [D, 16]
@@ -41,12 +41,18 @@ struct AttentionBackward {
 struct AttentionBackwardTable {
   void (*backward)(const AttentionBackward& task);
   // Positions [first, first + count) of a path from rows of keys and values that are `stride` apart.
-  void (*gather)(const AttentionPath& path, const float* key, const float* value, std::int64_t stride, std::int64_t first,
-                 std::int64_t count, std::int64_t width);
+  void (*gather)(const AttentionPath& path, const float* key, const float* value, std::int64_t stride,
+                 std::int64_t first, std::int64_t count, std::int64_t width);
 };
 
-namespace plain { const AttentionBackwardTable& attention_backward_table(); }
-namespace avx2 { const AttentionBackwardTable& attention_backward_table(); }
-namespace avx512 { const AttentionBackwardTable& attention_backward_table(); }
+namespace plain {
+const AttentionBackwardTable& attention_backward_table();
+}
+namespace avx2 {
+const AttentionBackwardTable& attention_backward_table();
+}
+namespace avx512 {
+const AttentionBackwardTable& attention_backward_table();
+}
 
 }  // namespace maxplus::host

@@ -7,7 +7,9 @@ namespace maxplus::host::MAXPLUS_SIMD {
 
 namespace {
 
-int lanes_left(std::int64_t extent, std::int64_t at) { return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes; }
+int lanes_left(std::int64_t extent, std::int64_t at) {
+  return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes;
+}
 
 // inverse_temperature is positive, and rounding is monotonic: the largest z belongs to the largest logit.
 float largest_z(const float* logits, std::int64_t vocabulary, float inverse_temperature) {

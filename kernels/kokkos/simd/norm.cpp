@@ -7,10 +7,12 @@ namespace maxplus::host::MAXPLUS_SIMD {
 
 namespace {
 
-int lanes_left(std::int64_t extent, std::int64_t at) { return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes; }
+int lanes_left(std::int64_t extent, std::int64_t at) {
+  return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes;
+}
 
-void forward(float* out, float* inverse_rms, const float* in, const float* weight, std::int64_t rows, std::int64_t channels,
-             float epsilon) {
+void forward(float* out, float* inverse_rms, const float* in, const float* weight, std::int64_t rows,
+             std::int64_t channels, float epsilon) {
   for (std::int64_t t = 0; t < rows; ++t, out += channels, in += channels) {
     Lanes squares = broadcast(0.0f);
     for (std::int64_t c = 0; c < channels; c += kLanes) {
@@ -22,7 +24,8 @@ void forward(float* out, float* inverse_rms, const float* in, const float* weigh
     inverse_rms[t] = r;
     for (std::int64_t c = 0; c < channels; c += kLanes) {
       const int count = lanes_left(channels, c);
-      store_masked(out + c, load_masked(in + c, count, 0.0f) * broadcast(r) * load_masked(weight + c, count, 0.0f), count);
+      store_masked(out + c, load_masked(in + c, count, 0.0f) * broadcast(r) * load_masked(weight + c, count, 0.0f),
+                   count);
     }
   }
 }
@@ -50,8 +53,8 @@ void backward(float* d_in, const float* addend, const float* d_out, const float*
 
 // `groups` groups of sixteen channels at once, so that each row is read in longer pieces.
 template <int groups>
-void gradient_of_groups(float* d_weight, const float* d_out, const float* in, const float* inverse_rms, std::int64_t tokens,
-                        std::int64_t channels, std::int64_t first) {
+void gradient_of_groups(float* d_weight, const float* d_out, const float* in, const float* inverse_rms,
+                        std::int64_t tokens, std::int64_t channels, std::int64_t first) {
   Lanes chain[groups];
   for (int g = 0; g < groups; ++g) chain[g] = load(d_weight + first + g * kLanes);
   for (std::int64_t t = 0; t < tokens; ++t) {
@@ -64,10 +67,11 @@ void gradient_of_groups(float* d_weight, const float* d_out, const float* in, co
   for (int g = 0; g < groups; ++g) store(d_weight + first + g * kLanes, chain[g]);
 }
 
-void weight_gradient(float* d_weight, const float* d_out, const float* in, const float* inverse_rms, std::int64_t tokens,
-                     std::int64_t channels, std::int64_t first, std::int64_t last) {
+void weight_gradient(float* d_weight, const float* d_out, const float* in, const float* inverse_rms,
+                     std::int64_t tokens, std::int64_t channels, std::int64_t first, std::int64_t last) {
   std::int64_t c = first;
-  for (; c + 4 * kLanes <= last; c += 4 * kLanes) gradient_of_groups<4>(d_weight, d_out, in, inverse_rms, tokens, channels, c);
+  for (; c + 4 * kLanes <= last; c += 4 * kLanes)
+    gradient_of_groups<4>(d_weight, d_out, in, inverse_rms, tokens, channels, c);
   for (; c + kLanes <= last; c += kLanes) gradient_of_groups<1>(d_weight, d_out, in, inverse_rms, tokens, channels, c);
   if (c == last) return;
   const int count = static_cast<int>(last - c);

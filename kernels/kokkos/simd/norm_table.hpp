@@ -16,8 +16,14 @@ struct NormTable {
                           std::int64_t tokens, std::int64_t channels, std::int64_t first, std::int64_t last);
 };
 
-namespace plain { const NormTable& norm_table(); }
-namespace avx2 { const NormTable& norm_table(); }
-namespace avx512 { const NormTable& norm_table(); }
+namespace plain {
+const NormTable& norm_table();
+}
+namespace avx2 {
+const NormTable& norm_table();
+}
+namespace avx512 {
+const NormTable& norm_table();
+}
 
 }  // namespace maxplus::host

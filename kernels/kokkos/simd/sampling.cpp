@@ -7,14 +7,17 @@ namespace maxplus::host::MAXPLUS_SIMD {
 
 namespace {
 
-int lanes_left(std::int64_t extent, std::int64_t at) { return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes; }
+int lanes_left(std::int64_t extent, std::int64_t at) {
+  return extent - at < kLanes ? static_cast<int>(extent - at) : kLanes;
+}
 
 MAXPLUS_LANE Lanes exponential(const float* logits, int count, float maximum, float inverse_temperature) {
   const Lanes e = exp(load_masked(logits, count, 0.0f) * broadcast(inverse_temperature) - broadcast(maximum));
   return count == kLanes ? e : select(count, e, broadcast(0.0f));
 }
 
-float block_sums(float* block_sum, const float* logits, std::int64_t vocabulary, float maximum, float inverse_temperature) {
+float block_sums(float* block_sum, const float* logits, std::int64_t vocabulary, float maximum,
+                 float inverse_temperature) {
   Lanes all = broadcast(0.0f);
   for (std::int64_t begin = 0; begin < vocabulary; begin += kSamplingBlock) {
     const std::int64_t end = begin + kSamplingBlock < vocabulary ? begin + kSamplingBlock : vocabulary;
