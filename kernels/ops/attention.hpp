@@ -52,7 +52,7 @@ struct TrieSegment {
 // d_out, out [T, H * D]; lse [T, H]; qkv as in forward. Segments of one tree (a root and all that continue it) are
 // worked off by one thread a key head, children in order, so a parent's keys receive their children's parts in that
 // order; a query's own gradient is a chain over keys ascending, a key's a chain over queries ascending (heads of a
-// group within a query).
+// group within a query), which each child continues. Segments hold all T rows; a root begins at position 0.
 // longest: the longest path in tokens. scratch: attention_backward_scratch(...) f32 elements.
 std::int64_t attention_backward_scratch(const Stream& stream, std::int64_t longest, std::int64_t heads,
                                         std::int64_t kv_heads, std::int64_t head_width);

@@ -20,7 +20,7 @@ void gather_log_prob(const Stream& stream, TensorView log_prob, TensorView logit
 
 // logits [R, V] are overwritten by d_logits. For a row, over its targets in order: with g = sum of d_log_prob[n] and
 // e = sum of d_entropy[n]: d_z_j = sum of d_log_prob[n] [j = target n] - p_j g - e p_j (log p_j + entropy);
-// d_logit = d_z * inverse_temperature. row [N] ascending.
+// d_logit = d_z * inverse_temperature, the targets' parts added last. row [N] ascending; a row without targets gives zeros.
 void log_prob_backward(const Stream& stream, TensorView logits, TensorView row_maximum, TensorView row_log_sum,
                        TensorView entropy, TensorView row, TensorView target, TensorView d_log_prob, TensorView d_entropy,
                        float inverse_temperature);
