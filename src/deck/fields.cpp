@@ -25,12 +25,18 @@ std::string real_text(const KeyFacts& facts) {
                            : fmt::format("a number from {} to {}", facts.low, facts.high);
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(quote(name));
+  return join(quoted, ", ");
+}
+
 std::string string_text(const KeyFacts& facts) {
   if (facts.path_kind != PathKind::none) {
-    return facts.words.empty() ? "a path" : fmt::format("{} or a path", join_choices(facts.words, ","));
+    return facts.words.empty() ? "a path" : fmt::format("{} or a path", listed(facts.words));
   }
   if (facts.choices.empty()) return "a string";
-  if (facts.every_k) return fmt::format("{} or \"every k\" with a whole number k", join_choices(facts.choices, ","));
+  if (facts.every_k) return fmt::format("{} or \"every k\" with a whole number k", listed(facts.choices));
   return join_choices(facts.choices, "or");
 }
 

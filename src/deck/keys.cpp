@@ -155,7 +155,6 @@ void visit(WarmStartStage& t, KeyVisitor& v) {
 void visit(EvalTable& t, KeyVisitor& v) {
   v.key(&t.every, Facts("every", "iterations between evaluations; 0: never").from(0, kMany).may_change());
   v.key(&t.verifier, Facts("verifier", "what judges held-out answers").absent("the reward's; the task's where the reward is random").may_change());
-  v.key(&t.verifier, Facts("verifier", "the judge of evaluations").absent("the reward's; never `random` where a task brings its own").may_change());
   v.key(&t.problems, Facts("problems", "the first so many held-out problems; 0: all").from(0, kMany).may_change());
   v.key(&t.samples, Facts("samples", "answers drawn a problem besides the greedy one; 0: greedy only").from(0, 65536).may_change());
   v.key(&t.temperature, Facts("temperature", "of those samples").within(0, 1000).may_change());

@@ -178,18 +178,22 @@ void DeckReader::read_rest(const DeckValue& table, const ForeignKeys& foreign) {
 }
 
 void DeckReader::read_foreign(const DeckMember& member, const ForeignKeys& foreign) {
-  const std::string full = full_name(member.name);
-  deck_.origins[full] = source_.where(member.value.origin);
+  deck_.origins[full_name(member.name)] = source_.where(member.value.origin);
   if (member.value.kind == Kind::date || !is_finite(member.value)) {
-    deck_.faulty.insert(full);
+    deck_.faulty.insert(full_name(member.name));
     add(member.value, fmt::format("{}{} = {} is {}", title(), member.name, value_text(member.value),
                                   member.value.kind == Kind::date ? "a date or time" : "not finite"),
         "a string, a finite number, true or false, or a list or table of them", "");
     return;
   }
-  DeckValue value = member.value;
-  if (member.name == "command" && value.kind == Kind::list) resolve_command(value, base(value, PathKind::input));
-  (*foreign.values)[member.name] = to_json(value);
+  nlohmann::json& target = (*foreign.values)[member.name];
+  if (member.name != "command" || member.value.kind != Kind::list) {
+    target = to_json(member.value);
+    return;
+  }
+  DeckValue command = member.value;
+  resolve_command(command, base(command, PathKind::input));
+  target = to_json(command);
 }
 
 void DeckReader::unknown(const DeckMember& member, const ForeignKeys& foreign) {

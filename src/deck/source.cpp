@@ -31,11 +31,10 @@ DeckValue convert(const toml::node& node, std::int64_t line) {
   value.origin = line;
   if (const auto* table = node.as_table()) {
     value.kind = Kind::table;
-    for (const auto& [key, child] : *table) {
+    value.table.reserve(table->size());
+    for (const auto& [key, child] : *table) {  // in the order of names
       value.table.push_back({std::string(key.str()), convert(child, static_cast<std::int64_t>(key.source().begin.line))});
     }
-    std::stable_sort(value.table.begin(), value.table.end(),
-                     [](const DeckMember& a, const DeckMember& b) { return a.value.origin < b.value.origin; });
   } else if (const auto* list = node.as_array()) {
     value.kind = Kind::list;
     for (const toml::node& child : *list) {
@@ -146,6 +145,8 @@ std::optional<DeckValue> read_set_value(std::string_view text) {
   return word;
 }
 
+bool comes_before(const DeckMember& member, std::string_view name) { return member.name < name; }
+
 void mark_origin(DeckValue& value, std::int64_t origin) {
   value.origin = origin;
   for (DeckValue& child : value.list) mark_origin(child, origin);
@@ -155,8 +156,13 @@ void mark_origin(DeckValue& value, std::int64_t origin) {
 }  // namespace
 
 const DeckValue* DeckValue::find(std::string_view name) const {
-  const auto found = std::find_if(table.begin(), table.end(), [name](const DeckMember& m) { return m.name == name; });
-  return found == table.end() ? nullptr : &found->value;
+  const auto found = std::lower_bound(table.begin(), table.end(), name, comes_before);
+  return found == table.end() || found->name != name ? nullptr : &found->value;
+}
+
+DeckValue& DeckValue::insert(std::string_view name) {
+  const auto place = std::lower_bound(table.begin(), table.end(), name, comes_before);
+  return table.insert(place, DeckMember{std::string(name), {}})->value;
 }
 
 DeckValue* DeckValue::find(std::string_view name) {
@@ -202,10 +208,8 @@ void DeckSource::add_set(const std::string& argument, std::vector<Fault>& faults
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
     DeckValue* next = table->find(names[i]);
     if (!next) {
-      DeckValue fresh;
-      fresh.origin = origin;
-      table->table.push_back({names[i], std::move(fresh)});
-      next = &table->table.back().value;
+      next = &table->insert(names[i]);
+      next->origin = origin;
     }
     if (next->kind == Kind::list) return refuse(fmt::format("'{}' is a list of tables, which --set cannot change", names[i]), "a key of a single table", "change it in the deck");
     if (next->kind != Kind::table) return refuse(fmt::format("'{}' is no table", names[i]), "table.key=value", "");
@@ -214,7 +218,7 @@ void DeckSource::add_set(const std::string& argument, std::vector<Fault>& faults
   if (DeckValue* old = table->find(names.back())) {
     *old = std::move(*value);
   } else {
-    table->table.push_back({names.back(), std::move(*value)});
+    table->insert(names.back()) = std::move(*value);
   }
 }
 

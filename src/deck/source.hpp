@@ -25,12 +25,13 @@ struct DeckValue {
   double real = 0;
   std::string text;
   std::vector<DeckValue> list;
-  std::vector<DeckMember> table;
+  std::vector<DeckMember> table;  // by name, so that a large one is searched quickly
   // A line of the deck (from 1), or minus the number of the --set argument (from 1); 0: neither.
   std::int64_t origin = 0;
 
   DeckValue* find(std::string_view name);
   const DeckValue* find(std::string_view name) const;
+  DeckValue& insert(std::string_view name);  // precondition: it is not there
 };
 
 struct DeckMember {

@@ -86,7 +86,7 @@ TEST(BadDecks, NameWrongTypes) {
 TEST(BadDecks, NameValuesOutOfRange) {
   expect_faults({
       {"[run]\nseed = -1", {}, {"deck.toml:2: [run] seed = -1 is out of range"}},
-      {"[run]\niterations = 0", {}, {"deck.toml:2: [run] iterations = 0 is out of range"}},
+      {"[run]\niterations = -2", {}, {"deck.toml:2: [run] iterations = -2 is out of range"}},
       {"[run]\nkeep_checkpoints = 0", {}, {"deck.toml:2: [run] keep_checkpoints = 0 is out of range"}},
       {"[run]\nwatchdog_s = 0", {}, {"deck.toml:2: [run] watchdog_s = 0 is out of range"}},
       {"[run]\nwall_limit_min = -0.5", {}, {"deck.toml:2: [run] wall_limit_min = -0.5 is out of range"}},
@@ -120,7 +120,7 @@ TEST(BadDecks, NameChoicesAndEmptyStrings) {
       {"[run]\nout = \"\"", {}, {"deck.toml:2: [run] out = \"\" is empty"}},
       {"[algorithm]\nname = \"\"", {}, {"deck.toml:2: [algorithm] name = \"\" is empty"}},
       {"[algorithm]\nscope = \"\"", {}, {"deck.toml:2: [algorithm] scope = \"\" is empty"}},
-      {"[model]\ncompute = \"f16\"", {}, {"deck.toml:2: [model] compute = \"f16\" is not known; did you mean 'f32'?"}},
+      {"[model]\ncompute = \"f16\"", {}, {"deck.toml:2: [model] compute = \"f16\" is not known; did you mean 'bf16'?"}},
   });
   const DeckReading reading = deck_of_text("[generation]\nzero_spread = \"dropp\"", "deck.toml", {});
   EXPECT_EQ(format_faults(reading.faults),

@@ -66,7 +66,7 @@ TEST(DeckChecks, NameWhatContradicts) {
       {{"optimizer.gradient_slices=6"}, "--set optimizer.gradient_slices=6: [optimizer] gradient_slices = 6 is not a power of two"},
       {{"optimizer.gradient_slices=1"}, "--set optimizer.gradient_slices=1: [optimizer] gradient_slices = 1 is less than the 2 ranks"},
       {{"model.kv_heads=3"}, "--set model.kv_heads=3: [model] kv_heads = 3 does not divide heads = 4"},
-      {{"model.width=66"}, "--set model.width=66: [model] heads = 4 does not divide width = 66"},
+      {{"model.width=66"}, "deck.toml:4: [model] heads = 4 does not divide width = 66"},
       {{"model.width=12"}, "deck.toml:4: [model] width / heads = 3 is odd"},
       {{"model.head_width=15"}, "--set model.head_width=15: [model] head_width = 15 is odd"},
       {{"tokenizer.kind=words"}, "--set tokenizer.kind=words: [tokenizer] kind = \"words\" has no words"},
