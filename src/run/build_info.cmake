@@ -10,8 +10,9 @@ if(GIT AND EXISTS "${SOURCE_FOLDER}/.git")  # not that of a repository around an
     OUTPUT_VARIABLE head RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT failed AND head MATCHES "^([0-9a-f]+) ([0-9]+)$")
     set(BUILD_COMMIT "${CMAKE_MATCH_1}")
+    set(commit_epoch "${CMAKE_MATCH_2}")  # the next match overwrites it
     if(NOT epoch MATCHES "^[0-9]+$")
-      set(epoch "${CMAKE_MATCH_2}")
+      set(epoch "${commit_epoch}")
     endif()
     execute_process(COMMAND "${GIT}" -C "${SOURCE_FOLDER}" --no-optional-locks status --porcelain --untracked-files=no
       OUTPUT_VARIABLE changes RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
