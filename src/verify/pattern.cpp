@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <pcre2.h>
 
+#include "text/utf8.hpp"
+
 namespace maxplus {
 
 namespace {
@@ -15,6 +17,16 @@ constexpr std::uint32_t kMatchLimit = 2'000'000;  // internal steps: some tens o
 constexpr std::uint32_t kDepthLimit = 20'000;
 constexpr std::uint32_t kHeapLimitKib = 20'000;
 constexpr int kMaxMatches = 1000;                 // all of them together stay within seconds
+
+// An anchor must not find an end at a broken byte, so such bytes become characters first.
+std::string repaired(std::string_view text) {
+  std::string whole;
+  for (auto bad = first_invalid_utf8(text); bad; bad = first_invalid_utf8(text)) {
+    whole.append(text.substr(0, *bad)).append("\xef\xbf\xbd");
+    text.remove_prefix(*bad + 1);
+  }
+  return whole.append(text);
+}
 
 struct FreeData {
   void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
@@ -34,7 +46,7 @@ struct Pattern::Compiled {
 Pattern::Pattern(const std::string& pattern) : compiled_(std::make_unique<Compiled>()) {
   int error = 0;
   PCRE2_SIZE offset = 0;
-  compiled_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF | PCRE2_MATCH_INVALID_UTF,
+  compiled_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF,
                                   &error, &offset, nullptr);
   if (compiled_->code == nullptr) {
     unsigned char message[160];
@@ -50,7 +62,8 @@ Pattern::Pattern(const std::string& pattern) : compiled_(std::make_unique<Compil
 
 Pattern::~Pattern() = default;
 
-Pattern::Match Pattern::last_match(std::string_view subject) const {
+Pattern::Match Pattern::last_match(std::string_view response) const {
+  const std::string subject = repaired(response);
   const std::unique_ptr<pcre2_match_data, FreeData> data(pcre2_match_data_create_from_pattern(compiled_->code, nullptr));
   Match last;
   std::size_t start = 0;
@@ -68,7 +81,8 @@ Pattern::Match Pattern::last_match(std::string_view subject) const {
   return last;
 }
 
-Pattern::Outcome Pattern::matches_whole(std::string_view subject) const {
+Pattern::Outcome Pattern::matches_whole(std::string_view response) const {
+  const std::string subject = repaired(response);
   const std::unique_ptr<pcre2_match_data, FreeData> data(pcre2_match_data_create_from_pattern(compiled_->code, nullptr));
   const int rc = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), 0,
                              PCRE2_ANCHORED | PCRE2_ENDANCHORED, data.get(), compiled_->context);

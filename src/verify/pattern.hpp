@@ -13,11 +13,11 @@ class Pattern {
   enum class Outcome { found, none, limit_hit };
   struct Match {
     Outcome outcome = Outcome::none;
-    std::string_view text;    // the whole match
-    std::string_view group;   // the first group; empty if it took no part
+    std::string text;   // the whole match
+    std::string group;  // the first group; empty if it took no part
   };
 
-  // Throws std::invalid_argument with PCRE2's message. UTF-8; invalid bytes in a subject match nothing.
+  // Throws std::invalid_argument with PCRE2's message. UTF-8; an invalid byte of a subject counts as U+FFFD.
   explicit Pattern(const std::string& pattern);
   ~Pattern();
   Pattern(const Pattern&) = delete;
