@@ -68,8 +68,9 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), par
   partial_ += ".partial";
   descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
-    throw Error(ExitCode::cannot_create, Fault{partial_.string(), fmt::format("cannot be created: {}", std::strerror(errno)),
-                                               "a folder that can be written to", "check the path and its permissions"});
+    throw Error(ExitCode::cannot_create,
+                Fault{partial_.string(), fmt::format("cannot be created: {}", std::strerror(errno)),
+                      "a folder that can be written to", "check the path and its permissions"});
   }
 }
 
@@ -96,7 +97,8 @@ void AtomicFile::commit() {
   if (::rename(partial_.c_str(), path_.c_str()) != 0) refuse_write(path_, "renaming the finished file");
   const int descriptor = std::exchange(descriptor_, -1);
   if (::close(descriptor) != 0) refuse_write(path_, "closing");
-  // the rename itself lasts only when the folder has reached the disk; file systems that cannot do that say so, which is fine
+  // the rename itself lasts only when the folder has reached the disk; file systems that cannot do that say so, which
+  // is fine
   const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
   const Descriptor folder{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (folder.number >= 0) ::fsync(folder.number);

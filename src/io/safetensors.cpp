@@ -25,9 +25,21 @@ struct FileType {
   std::string_view name;
   std::uint64_t bytes;
 };
-constexpr std::array<FileType, 15> kFileTypes{{{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},
-                                               {"I16", 2}, {"I8", 1}, {"U64", 8}, {"U32", 4}, {"U16", 2}, {"U8", 1},
-                                               {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}}};
+constexpr std::array<FileType, 15> kFileTypes{{{"F64", 8},
+                                               {"F32", 4},
+                                               {"F16", 2},
+                                               {"BF16", 2},
+                                               {"I64", 8},
+                                               {"I32", 4},
+                                               {"I16", 2},
+                                               {"I8", 1},
+                                               {"U64", 8},
+                                               {"U32", 4},
+                                               {"U16", 2},
+                                               {"U8", 1},
+                                               {"BOOL", 1},
+                                               {"F8_E4M3", 1},
+                                               {"F8_E5M2", 1}}};
 
 [[noreturn]] void refuse(const std::string& where, const std::string& found, const std::string& expected) {
   throw Error(ExitCode::data, Fault{where, found, expected, "fetch or export the file again"});
@@ -45,11 +57,13 @@ std::uint64_t little_endian_length(std::span<const std::byte> bytes) {
 std::string_view header_text(const MappedFile& file, const std::string& where) {
   const std::uint64_t size = file.bytes().size();
   if (size < kLengthBytes) {
-    refuse(where, fmt::format("the file has {} bytes and ends inside the header length", size), "8 bytes of header length");
+    refuse(where, fmt::format("the file has {} bytes and ends inside the header length", size),
+           "8 bytes of header length");
   }
   const std::uint64_t length = little_endian_length(file.bytes());
   if (length > kLongestHeader) {
-    refuse(where, fmt::format("header length {} is too large", length), fmt::format("at most {} bytes", kLongestHeader));
+    refuse(where, fmt::format("header length {} is too large", length),
+           fmt::format("at most {} bytes", kLongestHeader));
   }
   if (length > size - kLengthBytes) {
     refuse(where, fmt::format("header length {} is more than the file holds", length),
@@ -63,13 +77,16 @@ std::string_view header_text(const MappedFile& file, const std::string& where) {
 // Checks one entry alone; its bytes lie in a buffer of `buffer` bytes.
 void check_entry(const SafetensorsHeader::Entry& entry, std::uint64_t buffer, const std::string& where) {
   const std::string place = fmt::format("header: tensor '{}': ", shown(entry.name));
-  const auto* type = std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const FileType& t) { return t.name == entry.dtype; });
-  if (type == kFileTypes.end()) refuse(where, place + fmt::format("dtype '{}' is unknown", shown(entry.dtype)), "F32, BF16, F16, ...");
+  const auto* type =
+      std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const FileType& t) { return t.name == entry.dtype; });
+  if (type == kFileTypes.end())
+    refuse(where, place + fmt::format("dtype '{}' is unknown", shown(entry.dtype)), "F32, BF16, F16, ...");
   if (entry.offsets.size() != 2) {
     refuse(where, place + fmt::format("data_offsets has {} numbers", entry.offsets.size()), "two: begin and end");
   }
   const std::uint64_t begin = entry.offsets[0], end = entry.offsets[1];
-  if (begin > end) refuse(where, place + fmt::format("data_offsets begin {} lies after end {}", begin, end), "begin <= end");
+  if (begin > end)
+    refuse(where, place + fmt::format("data_offsets begin {} lies after end {}", begin, end), "begin <= end");
   if (end > buffer) {
     refuse(where, place + fmt::format("data_offsets end {} lies past the end of the data", end),
            fmt::format("at most {} in this file", buffer));
@@ -78,12 +95,15 @@ void check_entry(const SafetensorsHeader::Entry& entry, std::uint64_t buffer, co
   bool overflow = false, zero = false;
   for (std::uint64_t extent : entry.shape) {
     zero = zero || extent == 0;
-    overflow = overflow || extent > static_cast<std::uint64_t>(INT64_MAX) || __builtin_mul_overflow(bytes, extent, &bytes);
+    overflow =
+        overflow || extent > static_cast<std::uint64_t>(INT64_MAX) || __builtin_mul_overflow(bytes, extent, &bytes);
   }
   if (zero) bytes = 0;
-  if (overflow) refuse(where, place + "the product of the shape's extents overflows 64 bits", "a shape that fits its bytes");
+  if (overflow)
+    refuse(where, place + "the product of the shape's extents overflows 64 bits", "a shape that fits its bytes");
   if (bytes != end - begin) {
-    refuse(where, place + fmt::format("the shape needs {} bytes, data_offsets give {}", bytes, end - begin), "equal numbers");
+    refuse(where, place + fmt::format("the shape needs {} bytes, data_offsets give {}", bytes, end - begin),
+           "equal numbers");
   }
 }
 
@@ -92,8 +112,9 @@ void check_cover(const std::vector<SafetensorsHeader::Entry>& sorted, std::uint6
   std::uint64_t covered = 0;
   for (const SafetensorsHeader::Entry& entry : sorted) {
     if (entry.offsets[0] != covered) {
-      refuse(where, fmt::format("header: tensor '{}': data_offsets begin at {}, {}", shown(entry.name), entry.offsets[0],
-                                entry.offsets[0] < covered ? "inside another tensor" : "behind a hole"),
+      refuse(where,
+             fmt::format("header: tensor '{}': data_offsets begin at {}, {}", shown(entry.name), entry.offsets[0],
+                         entry.offsets[0] < covered ? "inside another tensor" : "behind a hole"),
              fmt::format("{}, where the tensor before it ends", covered));
     }
     covered = entry.offsets[1];
@@ -112,12 +133,18 @@ T read_at(std::span<const std::byte> data, std::size_t index) {
 
 std::string_view file_type_of(DType type) {
   switch (type) {
-    case DType::f32: return "F32";
-    case DType::bf16: return "BF16";
-    case DType::f64: return "F64";
-    case DType::i32: return "I32";
-    case DType::i64: return "I64";
-    case DType::u8: return "U8";
+    case DType::f32:
+      return "F32";
+    case DType::bf16:
+      return "BF16";
+    case DType::f64:
+      return "F64";
+    case DType::i32:
+      return "I32";
+    case DType::i64:
+      return "I64";
+    case DType::u8:
+      return "U8";
   }
   return "?";
 }
@@ -154,7 +181,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : where_(pat
 }
 
 const SafetensorsEntry* SafetensorsFile::find(const std::string& name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const SafetensorsEntry& e) { return e.name == name; });
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const SafetensorsEntry& e) { return e.name == name; });
   return found == entries_.end() ? nullptr : &*found;
 }
 

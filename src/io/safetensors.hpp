@@ -1,8 +1,8 @@
 #pragma once
 // The safetensors format: 8 bytes of header length, a JSON header, one buffer that the tensors cover without a hole.
 //
-// Everything a file says is checked before it is used: lengths against the file, extents against overflow, ranges against
-// each other. A violation throws Error(ExitCode::data) with one line that names file, place and fault.
+// Everything a file says is checked before it is used: lengths against the file, extents against overflow, ranges
+// against each other. A violation throws Error(ExitCode::data) with one line that names file, place and fault.
 
 #include <cstddef>
 #include <cstdint>

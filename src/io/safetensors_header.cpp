@@ -107,12 +107,17 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
   }
   bool unexpected(const std::string& what) {
     switch (place_) {
-      case Place::outside: return fail(fmt::format("{} where the header's object is expected", what));
-      case Place::top: return fail(fmt::format("'{}' is {}, expected an object", shown(key_), what));
-      case Place::metadata: return fail(fmt::format("__metadata__ '{}' is {}, expected a string", shown(key_), what));
+      case Place::outside:
+        return fail(fmt::format("{} where the header's object is expected", what));
+      case Place::top:
+        return fail(fmt::format("'{}' is {}, expected an object", shown(key_), what));
+      case Place::metadata:
+        return fail(fmt::format("__metadata__ '{}' is {}, expected a string", shown(key_), what));
       case Place::numbers:
-        return fail(fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown(key_), field_, what));
-      case Place::entry: break;
+        return fail(
+            fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown(key_), field_, what));
+      case Place::entry:
+        break;
     }
     return fail(fmt::format("tensor '{}': '{}' is {}", shown(key_), field_, what));
   }
@@ -133,8 +138,9 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, const std::str
   SafetensorsHeader header;
   HeaderEvents events(header);
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &events)) {
-    throw Error(ExitCode::data, Fault{where, "header: " + events.fault(), "a header as the safetensors format defines it",
-                                      "fetch or export the file again"});
+    throw Error(ExitCode::data,
+                Fault{where, "header: " + events.fault(), "a header as the safetensors format defines it",
+                      "fetch or export the file again"});
   }
   return header;
 }

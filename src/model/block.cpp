@@ -23,15 +23,15 @@ BlockState::BlockState(const ModelConfig& c, std::int64_t tokens, Residual resid
 
 BlockState BlockState::rows(std::int64_t count) const {
   BlockState part = *this;
-  for (TensorView* view : {&part.in, &part.middle, &part.rms_in, &part.rms_middle, &part.qkv, &part.attention, &part.log_sum,
-                           &part.gate_up}) {
+  for (TensorView* view : {&part.in, &part.middle, &part.rms_in, &part.rms_middle, &part.qkv, &part.attention,
+                           &part.log_sum, &part.gate_up}) {
     *view = view->rows(0, count);
   }
   return part;
 }
 
-BlockWork::BlockWork(const ModelConfig& c, std::int64_t tokens, std::int64_t backward_tokens, std::int64_t scratch_elements,
-                     Arena& arena) {
+BlockWork::BlockWork(const ModelConfig& c, std::int64_t tokens, std::int64_t backward_tokens,
+                     std::int64_t scratch_elements, Arena& arena) {
   normed = arena.take(DType::f32, {tokens, c.width});
   act = arena.take(DType::f32, {tokens, c.ffn_width});
   d_normed = arena.take(DType::f32, {backward_tokens, c.width});
@@ -56,8 +56,8 @@ BlockWork BlockWork::backward_rows(std::int64_t count) const {
   return part;
 }
 
-Block::Block(const ModelConfig& config, const LayerWeights& weights, Linear::Packing packing, ops::Arithmetic arithmetic,
-             Arena& packed)
+Block::Block(const ModelConfig& config, const LayerWeights& weights, Linear::Packing packing,
+             ops::Arithmetic arithmetic, Arena& packed)
     : config_(&config),
       weights_(weights),
       qkv_(weights.qkv, packing, arithmetic, packed),
@@ -78,10 +78,11 @@ void Block::forward(const Stream& stream, TensorView out, const BlockState& stat
   qkv_.forward(stream, state.qkv, work.normed);
   ops::rotary(stream, state.qkv, rotary.cosine(), rotary.sine(), input.position, c.heads, c.kv_heads, c.head_width,
               ops::Turn::forward);
-  ops::write_pages(stream, input.key_pages, input.value_pages, state.qkv, input.write, c.heads, c.kv_heads, c.head_width);
-  ops::attention(stream, state.attention, state.log_sum, state.qkv, input.key_pages, input.value_pages, input.page_table,
-                 input.queries.data(), static_cast<std::int64_t>(input.queries.size()), work.scratch, c.heads, c.kv_heads,
-                 c.head_width, scale_);
+  ops::write_pages(stream, input.key_pages, input.value_pages, state.qkv, input.write, c.heads, c.kv_heads,
+                   c.head_width);
+  ops::attention(stream, state.attention, state.log_sum, state.qkv, input.key_pages, input.value_pages,
+                 input.page_table, input.queries.data(), static_cast<std::int64_t>(input.queries.size()), work.scratch,
+                 c.heads, c.kv_heads, c.head_width, scale_);
   attention_output_.forward_add(stream, state.middle, state.in, state.attention);
   ops::rms_norm(stream, work.normed, state.rms_middle, state.middle, weights_.ffn_norm, epsilon_);
   gate_up_.forward(stream, state.gate_up, work.normed);
@@ -96,9 +97,9 @@ void Block::backward(const Stream& stream, TensorView d_x, const LayerWeights& g
   backward_feed_forward(stream, d_x, gradient, state, work);
   attention_output_.backward_weight(stream, gradient.attention_output, d_x, state.attention, work.scratch);
   attention_output_.backward_input(stream, work.d_attention, d_x);
-  ops::attention_backward(stream, work.d_qkv, work.d_attention, state.attention, state.log_sum, state.qkv, segments.data(),
-                          static_cast<std::int64_t>(segments.size()), longest, work.scratch, c.heads, c.kv_heads,
-                          c.head_width, scale_);
+  ops::attention_backward(stream, work.d_qkv, work.d_attention, state.attention, state.log_sum, state.qkv,
+                          segments.data(), static_cast<std::int64_t>(segments.size()), longest, work.scratch, c.heads,
+                          c.kv_heads, c.head_width, scale_);
   ops::rotary(stream, work.d_qkv, rotary.cosine(), rotary.sine(), position, c.heads, c.kv_heads, c.head_width,
               ops::Turn::backward);
   ops::rms_norm(stream, work.normed, state.rms_in, state.in, weights_.attention_norm, epsilon_);

@@ -1,8 +1,9 @@
 #pragma once
 // One layer: x + attention(norm(x)), then x + feed-forward(norm(x)), forward and backward.
 //
-// T tokens, C width, H query and G key heads of width D, F feed-forward width, Q = (H + 2 G) D. The residual stream is f32.
-// Kept for backward are the inputs of what is dear to compute again (products, attention); norms and SwiGLU are recomputed.
+// T tokens, C width, H query and G key heads of width D, F feed-forward width, Q = (H + 2 G) D. The residual stream is
+// f32. Kept for backward are the inputs of what is dear to compute again (products, attention); norms and SwiGLU are
+// recomputed.
 
 #include <span>
 
@@ -20,12 +21,12 @@ namespace maxplus {
 struct BlockState {
   enum class Residual { own_middle, in_place };  // in_place: the middle of the layer overwrites its input
 
-  TensorView in, middle;            // [T, C]
-  TensorView rms_in, rms_middle;    // [T]
-  TensorView qkv;                   // [T, Q], queries and keys turned
-  TensorView attention;             // [T, H D]
-  TensorView log_sum;               // [T, H], of attention
-  TensorView gate_up;               // [T, 2 F]
+  TensorView in, middle;          // [T, C]
+  TensorView rms_in, rms_middle;  // [T]
+  TensorView qkv;                 // [T, Q], queries and keys turned
+  TensorView attention;           // [T, H D]
+  TensorView log_sum;             // [T, H], of attention
+  TensorView gate_up;             // [T, 2 F]
 
   BlockState(const ModelConfig& config, std::int64_t tokens, Residual residual, Arena& arena);
   BlockState rows(std::int64_t count) const;
@@ -33,10 +34,10 @@ struct BlockState {
 
 // Buffers that all layers use in turn.
 struct BlockWork {
-  TensorView normed;                                  // [T, C]
-  TensorView act;                                     // [T, F]
+  TensorView normed;                                          // [T, C]
+  TensorView act;                                             // [T, F]
   TensorView d_normed, d_qkv, d_attention, d_gate_up, d_act;  // for backward
-  TensorView scratch;                                 // of kernels
+  TensorView scratch;                                         // of kernels
 
   BlockWork(const ModelConfig& config, std::int64_t tokens, std::int64_t backward_tokens, std::int64_t scratch_elements,
             Arena& arena);
@@ -69,8 +70,8 @@ class Block {
   std::int64_t scratch_elements(const Stream& stream, std::int64_t tokens) const;
 
  private:
-  void backward_feed_forward(const Stream& stream, TensorView d_x, const LayerWeights& gradient, const BlockState& state,
-                             const BlockWork& work) const;
+  void backward_feed_forward(const Stream& stream, TensorView d_x, const LayerWeights& gradient,
+                             const BlockState& state, const BlockWork& work) const;
 
   const ModelConfig* config_;
   LayerWeights weights_;

@@ -12,8 +12,9 @@ namespace maxplus {
 
 namespace {
 
-// A value for messages, cut short.
+// A value for messages, cut short; what may nest deeply is only named.
 std::string shown(const nlohmann::json& value) {
+  if (value.is_structured()) return value.is_array() ? "an array" : "an object";
   const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   return text.size() <= 60 ? text : text.substr(0, 60) + "...";
 }
@@ -26,7 +27,8 @@ bool is_whole(const nlohmann::json& value) {
 
 }  // namespace
 
-ConfigReader::ConfigReader(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {
+ConfigReader::ConfigReader(const nlohmann::json& object, std::string where)
+    : object_(object), where_(std::move(where)) {
   if (!object_.is_object()) fault(fmt::format("is {}", shown(object_)), "a JSON object", "");
 }
 
@@ -62,8 +64,10 @@ double ConfigReader::number_or(const std::string& key, double fallback) {
 
 bool ConfigReader::flag_or(const std::string& key, std::optional<bool> fallback) {
   if (has(key) && object_[key].is_boolean()) return object_[key].get<bool>();
-  if (has(key)) wrong_type(key, "true or false");
-  else if (!fallback) missing(key);
+  if (has(key))
+    wrong_type(key, "true or false");
+  else if (!fallback)
+    missing(key);
   return fallback.value_or(false);
 }
 
@@ -78,7 +82,8 @@ std::int32_t ConfigReader::token_or_none(const std::string& key) {
   if (!has(key)) return -1;
   const nlohmann::json& value = object_[key];
   const nlohmann::json& first = value.is_array() && !value.empty() ? value.front() : value;
-  if (is_whole(first) && first.get<std::int64_t>() >= 0 && first.get<std::int64_t>() <= std::numeric_limits<std::int32_t>::max()) {
+  if (is_whole(first) && first.get<std::int64_t>() >= 0 &&
+      first.get<std::int64_t>() <= std::numeric_limits<std::int32_t>::max()) {
     return first.get<std::int32_t>();
   }
   wrong_type(key, "a token id or a list of them");

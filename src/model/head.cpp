@@ -20,8 +20,8 @@ Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::U
       block_rows_(std::min(limits.head_block, limits.batch_tokens)),
       epsilon_(static_cast<float>(config.norm_epsilon)),
       norm_weight_(weights.final_norm),
-      head_(weights.head, use == Transformer::Use::training ? Linear::Packing::both : Linear::Packing::forward, arithmetic,
-            packed) {
+      head_(weights.head, use == Transformer::Use::training ? Linear::Packing::both : Linear::Packing::forward,
+            arithmetic, packed) {
   MAXPLUS_REQUIRE(limits.head_block >= 1, "a block of the head has at least one row");
   const std::int64_t rows = std::max(limits.batch_tokens, limits.extend_rows);
   const std::int64_t targets = limits.batch_tokens > 0 ? limits.batch_tokens + limits.batch_segments : 0;
@@ -32,7 +32,8 @@ Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::U
   rms_ = activations.take(DType::f32, {rows});
   normed_ = activations.take(DType::f32, {rows, width_});
   logits_ = activations.take(DType::f32, {std::max(block_rows_, limits.extend_rows), vocabulary_});
-  for (TensorView* view : {&maximum_, &log_sum_, &entropy_}) *view = activations.take(DType::f32, {limits.batch_tokens});
+  for (TensorView* view : {&maximum_, &log_sum_, &entropy_})
+    *view = activations.take(DType::f32, {limits.batch_tokens});
   log_prob_ = activations.take(DType::f32, {targets});
   const bool training = use == Transformer::Use::training;
   for (TensorView* view : {&d_log_prob_, &d_entropy_}) *view = activations.take(DType::f32, {training ? targets : 0});
@@ -69,7 +70,8 @@ void Head::plan(const HeadTargets& targets) {
   for (std::size_t n = 0; n < targets.row.size(); ++n) {
     const std::int32_t row = targets.row[n], target = targets.target[n];
     MAXPLUS_REQUIRE(rows_.empty() || row >= rows_.back(), "rows of targets ascend");
-    MAXPLUS_REQUIRE(target >= 0 && target < vocabulary_, fmt::format("target {} of vocabulary {}", target, vocabulary_));
+    MAXPLUS_REQUIRE(target >= 0 && target < vocabulary_,
+                    fmt::format("target {} of vocabulary {}", target, vocabulary_));
     if (rows_.empty() || row != rows_.back()) {
       if (rows_.size() % static_cast<std::size_t>(block_rows_) == 0) {
         blocks_.push_back({static_cast<std::int64_t>(rows_.size()), 0, static_cast<std::int64_t>(n), 0});
@@ -87,7 +89,8 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
   const std::size_t count = targets.row.size();
   MAXPLUS_REQUIRE(targets.target.size() == count && log_prob.size() == count && entropy.size() == count,
                   "a row, a token and two results a target");
-  MAXPLUS_REQUIRE(static_cast<std::int64_t>(count) <= target_.size(), fmt::format("{} targets, room for {}", count, target_.size()));
+  MAXPLUS_REQUIRE(static_cast<std::int64_t>(count) <= target_.size(),
+                  fmt::format("{} targets, room for {}", count, target_.size()));
   plan(targets);
   inverse_temperature_ = inverse_temperature;
   if (count == 0) return;

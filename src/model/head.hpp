@@ -1,8 +1,8 @@
 #pragma once
 // From the last hidden states to logits of chosen rows, and to log-probabilities and back a block of rows at a time.
 //
-// T tokens, C width, V vocabulary, R chosen rows, N targets. Only rows that are asked for are normalised and multiplied; no
-// buffer of tokens x vocabulary exists: backward computes the logits of a block again.
+// T tokens, C width, V vocabulary, R chosen rows, N targets. Only rows that are asked for are normalised and
+// multiplied; no buffer of tokens x vocabulary exists: backward computes the logits of a block again.
 
 #include <cstdint>
 #include <span>
@@ -27,8 +27,8 @@ class Head {
   TensorView logits(const Stream& stream, TensorView x, std::span<const std::int32_t> rows);
   void score(const Stream& stream, TensorView x, const HeadTargets& targets, float inverse_temperature,
              std::span<float> log_prob, std::span<float> entropy);
-  // Of the last score, x being unchanged: d_x [T, C] overwritten (0 in rows that were not asked for); gradients of norm [C]
-  // and head [V, C] added to.
+  // Of the last score, x being unchanged: d_x [T, C] overwritten (0 in rows that were not asked for); gradients of norm
+  // [C] and head [V, C] added to.
   void backward(const Stream& stream, TensorView d_x, TensorView d_norm_weight, TensorView d_head_weight,
                 std::span<const float> d_log_prob, std::span<const float> d_entropy, TensorView scratch);
 
@@ -47,11 +47,11 @@ class Head {
   float epsilon_;
   TensorView norm_weight_;
   Linear head_;
-  TensorView row_, target_row_, target_;                       // i32 [R], [N] (within its block), [N]
-  TensorView hidden_, rms_, normed_;                           // [R, C], [R], [R, C]
-  TensorView logits_;                                          // [block, V]
-  TensorView maximum_, log_sum_, entropy_, log_prob_;          // [R], [R], [R], [N]
-  TensorView d_log_prob_, d_entropy_, d_normed_, d_hidden_;    // [N], [N], [R, C], [R, C]; training only
+  TensorView row_, target_row_, target_;                     // i32 [R], [N] (within its block), [N]
+  TensorView hidden_, rms_, normed_;                         // [R, C], [R], [R, C]
+  TensorView logits_;                                        // [block, V]
+  TensorView maximum_, log_sum_, entropy_, log_prob_;        // [R], [R], [R], [N]
+  TensorView d_log_prob_, d_entropy_, d_normed_, d_hidden_;  // [N], [N], [R, C], [R, C]; training only
 
   std::vector<std::int32_t> rows_, row_of_target_;  // of the last score: chosen rows; per target an index into them
   std::vector<RowBlock> blocks_;

@@ -31,7 +31,9 @@ bool is_derived(const std::string& name) {
   return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-std::string extents_text(const std::vector<std::int64_t>& extents) { return fmt::format("[{}]", fmt::join(extents, ", ")); }
+std::string extents_text(const std::vector<std::int64_t>& extents) {
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
 
 // A tied file may repeat the embedding under the head's name; then both must be the same bytes.
 bool repeats_embedding(const SafetensorsFile& file, const SafetensorsEntry& head) {
@@ -61,10 +63,12 @@ std::vector<Fault> compare_tensors(const SafetensorsFile& file, const WeightSet&
   for (const SafetensorsEntry& entry : file.entries()) {
     if (known.count(entry.name) || is_derived(entry.name)) continue;
     if (entry.name == kTiedHead && weights.config().tie_embeddings) {
-      if (!repeats_embedding(file, entry)) fault("tensor 'lm_head.weight' differs from the embedding", "equal: config.json ties them");
+      if (!repeats_embedding(file, entry))
+        fault("tensor 'lm_head.weight' differs from the embedding", "equal: config.json ties them");
       continue;
     }
-    fault(fmt::format("tensor '{}' is not part of a {}", entry.name, weights.config().family), "only the family's tensors");
+    fault(fmt::format("tensor '{}' is not part of a {}", entry.name, weights.config().family),
+          "only the family's tensors");
   }
   return faults;
 }
@@ -75,7 +79,8 @@ ModelConfig read_hf_config(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kConfig;
   const MappedFile file(path);
   const nlohmann::json json = nlohmann::json::parse(file.text(), nullptr, false);
-  if (json.is_discarded()) throw Error(ExitCode::data, Fault{path.string(), "is not valid JSON", "a published config.json", ""});
+  if (json.is_discarded())
+    throw Error(ExitCode::data, Fault{path.string(), "is not valid JSON", "a published config.json", ""});
   return read_model_config(json, path.string());
 }
 

@@ -33,7 +33,8 @@ std::int64_t KvCache::bytes_per_page(const ModelConfig& config) {
 }
 
 std::int64_t KvCache::pages_to_append(const Sequence& sequence, std::int64_t tokens) {
-  return std::max<std::int64_t>(0, pages_for(sequence.length + tokens) - static_cast<std::int64_t>(sequence.pages.size()));
+  return std::max<std::int64_t>(0,
+                                pages_for(sequence.length + tokens) - static_cast<std::int64_t>(sequence.pages.size()));
 }
 
 bool KvCache::reserve(Sequence& sequence, std::int64_t tokens) {

@@ -16,8 +16,8 @@ namespace maxplus {
 class KvCache {
  public:
   struct Sequence {
-    std::int64_t length = 0;           // positions held
-    std::vector<std::int32_t> pages;   // ceil(length / 16) of them, perhaps one more reserved
+    std::int64_t length = 0;          // positions held
+    std::vector<std::int32_t> pages;  // ceil(length / 16) of them, perhaps one more reserved
   };
 
   KvCache(const ModelConfig& config, std::int64_t pages, Arena& arena);
@@ -30,8 +30,8 @@ class KvCache {
   static std::int64_t pages_to_append(const Sequence& sequence, std::int64_t tokens);
   // Takes those pages; false (and nothing changed) when they are not free.
   bool reserve(Sequence& sequence, std::int64_t tokens);
-  // A child (empty so far) that continues `parent`: shares its full pages, copies the straddling one. False, and nothing
-  // changed, when that takes a page and none is free.
+  // A child (empty so far) that continues `parent`: shares its full pages, copies the straddling one. False, and
+  // nothing changed, when that takes a page and none is free.
   bool fork(const Stream& stream, const Sequence& parent, Sequence& child);
   void release(Sequence& sequence);
   void reset();

@@ -8,7 +8,8 @@ namespace maxplus {
 Linear::Linear(TensorView weight, Packing packing, ops::Arithmetic arithmetic, Arena& packed)
     : weight_(weight), packing_(packing), arithmetic_(arithmetic) {
   packed_ = packed.take(DType::f32, {ops::packed_elements(outputs(), inputs())});
-  if (packing_ == Packing::both) packed_transposed_ = packed.take(DType::f32, {ops::packed_elements(inputs(), outputs())});
+  if (packing_ == Packing::both)
+    packed_transposed_ = packed.take(DType::f32, {ops::packed_elements(inputs(), outputs())});
 }
 
 void Linear::pack(const Stream& stream) {

@@ -22,7 +22,8 @@ class Linear {
   // d_in [M, inputs] overwritten.
   void backward_input(const Stream& stream, TensorView d_in, TensorView d_out) const;
   // d_weight [outputs, inputs] added to.
-  void backward_weight(const Stream& stream, TensorView d_weight, TensorView d_out, TensorView in, TensorView scratch) const;
+  void backward_weight(const Stream& stream, TensorView d_weight, TensorView d_out, TensorView in,
+                       TensorView scratch) const;
 
   // f32 elements that backward_weight needs for up to `tokens` rows.
   std::int64_t scratch_elements(const Stream& stream, std::int64_t tokens) const;

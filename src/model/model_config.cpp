@@ -29,7 +29,8 @@ void read_scaling(ConfigReader& top, const nlohmann::json& object, const std::st
     scaling.high_frequency_factor = reader.number("high_freq_factor");
     scaling.original_context = reader.whole("original_max_position_embeddings");
   } else if (type != "default") {
-    reader.fault(fmt::format("rotary scaling '{}' is not supported", type), "default or llama3", "use a model without it");
+    reader.fault(fmt::format("rotary scaling '{}' is not supported", type), "default or llama3",
+                 "use a model without it");
   }
   reader.finish();
 }
@@ -82,7 +83,8 @@ ModelConfig read_model_config(const nlohmann::json& json, const std::string& whe
   const std::string activation = reader.text_or("hidden_act", "silu");
   if (activation != "silu") reader.fault(fmt::format("'hidden_act' is '{}'", activation), "silu", "");
   if (reader.has("quantization_config")) {
-    reader.fault("the weights are quantised ('quantization_config')", "weights in f32, bf16 or f16", "use the plain model");
+    reader.fault("the weights are quantised ('quantization_config')", "weights in f32, bf16 or f16",
+                 "use the plain model");
   }
   family.read(reader, config);
   reader.take_faults(model_config_faults(config, where));
@@ -99,29 +101,40 @@ std::vector<Fault> model_config_faults(const ModelConfig& c, const std::string& 
     const char* name;
     std::int64_t value, most;
   };
-  const std::array<Extent, 8> extents{{{"vocabulary", c.vocabulary, kMaxVocabulary}, {"width", c.width, kMaxWidth},
-                                       {"layers", c.layers, kMaxLayers}, {"heads", c.heads, 4096},
-                                       {"kv_heads", c.kv_heads, 4096}, {"head_width", c.head_width, 1024},
-                                       {"ffn_width", c.ffn_width, kMaxWidth}, {"context", c.context, kMaxContext}}};
+  const std::array<Extent, 8> extents{{{"vocabulary", c.vocabulary, kMaxVocabulary},
+                                       {"width", c.width, kMaxWidth},
+                                       {"layers", c.layers, kMaxLayers},
+                                       {"heads", c.heads, 4096},
+                                       {"kv_heads", c.kv_heads, 4096},
+                                       {"head_width", c.head_width, 1024},
+                                       {"ffn_width", c.ffn_width, kMaxWidth},
+                                       {"context", c.context, kMaxContext}}};
   for (const Extent& e : extents) {
-    if (e.value < 1 || e.value > e.most) fault(fmt::format("{} is {}", e.name, e.value), fmt::format("1 to {}", e.most));
+    if (e.value < 1 || e.value > e.most)
+      fault(fmt::format("{} is {}", e.name, e.value), fmt::format("1 to {}", e.most));
   }
   if (!faults.empty()) return faults;
   if (c.heads % c.kv_heads != 0) {
-    fault(fmt::format("{} heads are not a multiple of {} key heads", c.heads, c.kv_heads), "every key head serves as many heads");
+    fault(fmt::format("{} heads are not a multiple of {} key heads", c.heads, c.kv_heads),
+          "every key head serves as many heads");
   }
-  if (c.head_width % 2 != 0) fault(fmt::format("head width is {}", c.head_width), "an even number, for the rotary pairs");
-  if (!(c.norm_epsilon > 0 && c.norm_epsilon < 1)) fault(fmt::format("norm epsilon is {}", c.norm_epsilon), "between 0 and 1");
-  if (!(c.rotary_theta > 1 && c.rotary_theta < 1e12)) fault(fmt::format("rotary theta is {}", c.rotary_theta), "between 1 and 1e12");
+  if (c.head_width % 2 != 0)
+    fault(fmt::format("head width is {}", c.head_width), "an even number, for the rotary pairs");
+  if (!(c.norm_epsilon > 0 && c.norm_epsilon < 1))
+    fault(fmt::format("norm epsilon is {}", c.norm_epsilon), "between 0 and 1");
+  if (!(c.rotary_theta > 1 && c.rotary_theta < 1e12))
+    fault(fmt::format("rotary theta is {}", c.rotary_theta), "between 1 and 1e12");
   const RotaryScaling& s = c.rotary_scaling;
   if (s.kind == RotaryScaling::Kind::llama3 &&
-      !(s.factor >= 1 && s.low_frequency_factor > 0 && s.high_frequency_factor > s.low_frequency_factor && s.original_context > 0)) {
+      !(s.factor >= 1 && s.low_frequency_factor > 0 && s.high_frequency_factor > s.low_frequency_factor &&
+        s.original_context > 0)) {
     fault(fmt::format("rotary scaling llama3 with factor {}, low {}, high {}, original context {}", s.factor,
                       s.low_frequency_factor, s.high_frequency_factor, s.original_context),
           "factor >= 1, 0 < low < high, context > 0");
   }
   for (const auto& [name, token] : {std::pair("begin", c.begin_token), std::pair("end", c.end_token)}) {
-    if (token >= c.vocabulary) fault(fmt::format("{} token is {}", name, token), fmt::format("below the vocabulary, {}", c.vocabulary));
+    if (token >= c.vocabulary)
+      fault(fmt::format("{} token is {}", name, token), fmt::format("below the vocabulary, {}", c.vocabulary));
   }
   return faults;
 }

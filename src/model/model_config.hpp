@@ -20,7 +20,8 @@ struct RotaryScaling {
 
 struct ModelConfig {
   std::string family = "llama";
-  std::int64_t vocabulary = 0, width = 0, layers = 0, heads = 0, kv_heads = 0, head_width = 0, ffn_width = 0, context = 0;
+  std::int64_t vocabulary = 0, width = 0, layers = 0, heads = 0, kv_heads = 0, head_width = 0, ffn_width = 0,
+               context = 0;
   bool tie_embeddings = false;
   double norm_epsilon = 1e-5, rotary_theta = 10000.0;
   RotaryScaling rotary_scaling;
@@ -31,8 +32,9 @@ struct ModelConfig {
   std::int64_t qkv_columns() const { return query_columns() + 2 * kv_columns(); }
 };
 
-// From a published config.json, in the form with rope_theta/rope_scaling/torch_dtype or the newer one with rope_parameters.
-// `where` names the file in errors. Throws Error(ExitCode::data) for what is missing, of a wrong type, or not supported.
+// From a published config.json, in the form with rope_theta/rope_scaling/torch_dtype or the newer one with
+// rope_parameters. `where` names the file in errors. Throws Error(ExitCode::data) for what is missing, of a wrong type,
+// or not supported.
 ModelConfig read_model_config(const nlohmann::json& config, const std::string& where);
 // In the older, widely read form.
 nlohmann::ordered_json write_model_config(const ModelConfig& config);
@@ -40,7 +42,8 @@ nlohmann::ordered_json write_model_config(const ModelConfig& config);
 // What is wrong with a shape, whatever file or deck it came from: extents, divisibility, limits. Empty: nothing.
 std::vector<Fault> model_config_faults(const ModelConfig& config, const std::string& where);
 
-// Exact counts: elements of all weights (a tied matrix once); of those multiplied for every token, and for every scored one.
+// Exact counts: elements of all weights (a tied matrix once); of those multiplied for every token, and for every scored
+// one.
 std::int64_t parameter_count(const ModelConfig& config);
 std::int64_t body_matrix_count(const ModelConfig& config);
 std::int64_t head_matrix_count(const ModelConfig& config);

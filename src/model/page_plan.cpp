@@ -33,7 +33,8 @@ Path continue_path(PagePlan& plan, const Path& parent, std::int32_t first_row, s
   path.length = parent.length + count;
   const std::int64_t full = parent.length / kPage;
   path.pages.assign(parent.pages.begin(), parent.pages.begin() + full);
-  for (std::int64_t i = full; i < pages_for(path.length); ++i) path.pages.push_back(static_cast<std::int32_t>(plan.pages++));
+  for (std::int64_t i = full; i < pages_for(path.length); ++i)
+    path.pages.push_back(static_cast<std::int32_t>(plan.pages++));
   std::int64_t position = full * kPage;
   for (std::int32_t row : parent.tail) write_token(plan, row, path, position++);
   path.tail = parent.tail;
@@ -50,7 +51,8 @@ Path continue_path(PagePlan& plan, const Path& parent, std::int32_t first_row, s
 
 PagePlanLimits batch_plan_limits(std::int64_t tokens, std::int64_t segments, std::int64_t context) {
   // A segment of n tokens that begins in slot a <= 15 uses ceil((a + n) / 16) <= (n + 30) / 16 new pages.
-  return {(tokens + 30 * segments) / kPage, segments * pages_for(std::min(tokens, context)), tokens + (kPage - 1) * segments};
+  return {(tokens + 30 * segments) / kPage, segments * pages_for(std::min(tokens, context)),
+          tokens + (kPage - 1) * segments};
 }
 
 PagePlanLimits extension_plan_limits(std::int64_t tokens, std::int64_t extensions, std::int64_t context) {
@@ -74,7 +76,8 @@ PagePlan plan_batch(const TokenBatch& batch) {
     Path path = continue_path(plan, parent, first_row, count);
     const auto position = static_cast<std::int32_t>(parent.length);
     path.segment = static_cast<std::int32_t>(plan.queries.size());
-    plan.queries.push_back({first_row, static_cast<std::int32_t>(count), position, static_cast<std::int32_t>(plan.page_table.size())});
+    plan.queries.push_back(
+        {first_row, static_cast<std::int32_t>(count), position, static_cast<std::int32_t>(plan.page_table.size())});
     plan.trie.push_back({first_row, static_cast<std::int32_t>(count), position, parent.segment});
     plan.page_table.insert(plan.page_table.end(), path.pages.begin(), path.pages.end());
     plan.longest = std::max(plan.longest, path.length);

@@ -18,9 +18,9 @@ struct PagePlan {
   std::vector<ops::QuerySegment> queries;  // segments with at least one token
   std::vector<ops::TrieSegment> trie;      // the same segments; parents are numbers among them
   std::vector<std::int32_t> page_table;
-  std::vector<std::int32_t> write;         // (token row, page, slot) an entry
-  std::int64_t pages = 0;                  // temporary pages used
-  std::int64_t longest = 0;                // tokens of the longest path
+  std::vector<std::int32_t> write;  // (token row, page, slot) an entry
+  std::int64_t pages = 0;           // temporary pages used
+  std::int64_t longest = 0;         // tokens of the longest path
 };
 
 // Upper bounds of a plan's lists, for sizing buffers.

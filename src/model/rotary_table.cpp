@@ -26,7 +26,8 @@ std::vector<double> rotary_frequencies(const ModelConfig& config) {
   for (std::int64_t i = 0; i < config.head_width / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(config.head_width);
     double frequency = exact_pow(config.rotary_theta, exponent);
-    if (config.rotary_scaling.kind == RotaryScaling::Kind::llama3) frequency = llama3_frequency(frequency, config.rotary_scaling);
+    if (config.rotary_scaling.kind == RotaryScaling::Kind::llama3)
+      frequency = llama3_frequency(frequency, config.rotary_scaling);
     frequencies.push_back(frequency);
   }
   return frequencies;

@@ -23,8 +23,9 @@ namespace maxplus {
 namespace {
 
 void check_limits(const TransformerLimits& limits) {
-  MAXPLUS_REQUIRE(limits.batch_tokens >= 0 && limits.batch_segments >= 0 && limits.extend_tokens >= 0 && limits.extend_rows >= 0,
-                  "limits are not negative");
+  MAXPLUS_REQUIRE(
+      limits.batch_tokens >= 0 && limits.batch_segments >= 0 && limits.extend_tokens >= 0 && limits.extend_rows >= 0,
+      "limits are not negative");
 }
 
 }  // namespace
@@ -56,21 +57,21 @@ struct Transformer::Impl {
   RotaryTable rotary;
   std::int64_t most_tokens;
 
-  std::vector<BlockState> states;          // of every layer for training, else one
-  TensorView last_hidden;                  // [T, C]
-  TensorView d_x;                          // [T, C], training only
-  std::vector<BlockWork> work;             // exactly one
-  TensorView key_pages, value_pages;       // temporary, of one layer
+  std::vector<BlockState> states;                                     // of every layer for training, else one
+  TensorView last_hidden;                                             // [T, C]
+  TensorView d_x;                                                     // [T, C], training only
+  std::vector<BlockWork> work;                                        // exactly one
+  TensorView key_pages, value_pages;                                  // temporary, of one layer
   TensorView token_list, position_list, page_table_list, write_list;  // i32
 
-  PagePlan plan;                           // of what runs now
+  PagePlan plan;  // of what runs now
   std::int64_t tokens_now = 0;
   Last last = Last::nothing;
   bool packed_once = false, scored = false;
 };
 
-Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic, const TransformerLimits& limits_in,
-                        const Stream& stream_in, Arena& packed, Arena& activations)
+Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic,
+                        const TransformerLimits& limits_in, const Stream& stream_in, Arena& packed, Arena& activations)
     : weights(&weights_in),
       use(use_in),
       limits(limits_in),
@@ -82,7 +83,8 @@ Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arith
   check_limits(limits);
   const Linear::Packing packing = use == Use::training ? Linear::Packing::both : Linear::Packing::forward;
   blocks.reserve(views.layer.size());
-  for (const LayerWeights& layer : views.layer) blocks.emplace_back(weights->config(), layer, packing, arithmetic, packed);
+  for (const LayerWeights& layer : views.layer)
+    blocks.emplace_back(weights->config(), layer, packing, arithmetic, packed);
   take_states(activations);
   take_index_lists(activations);
 }
@@ -126,7 +128,8 @@ void Transformer::Impl::upload(std::span<const std::int32_t> tokens, std::span<c
                                const PagePlan& new_plan) {
   MAXPLUS_REQUIRE(packed_once, "pack_weights comes first");
   const ModelConfig& c = weights->config();
-  MAXPLUS_REQUIRE(new_plan.longest <= c.context, fmt::format("{} positions, the context has {}", new_plan.longest, c.context));
+  MAXPLUS_REQUIRE(new_plan.longest <= c.context,
+                  fmt::format("{} positions, the context has {}", new_plan.longest, c.context));
   for (std::int32_t token : tokens) {
     MAXPLUS_REQUIRE(token >= 0 && token < c.vocabulary, fmt::format("token {} of vocabulary {}", token, c.vocabulary));
   }
@@ -134,7 +137,8 @@ void Transformer::Impl::upload(std::span<const std::int32_t> tokens, std::span<c
   tokens_now = static_cast<std::int64_t>(tokens.size());
   ops::copy_to_device(*stream, token_list.rows(0, tokens_now), tokens.data());
   ops::copy_to_device(*stream, position_list.rows(0, tokens_now), positions.data());
-  ops::copy_to_device(*stream, page_table_list.rows(0, static_cast<std::int64_t>(plan.page_table.size())), plan.page_table.data());
+  ops::copy_to_device(*stream, page_table_list.rows(0, static_cast<std::int64_t>(plan.page_table.size())),
+                      plan.page_table.data());
   ops::copy_to_device(*stream, write_list.rows(0, static_cast<std::int64_t>(plan.write.size()) / 3), plan.write.data());
 }
 
@@ -237,9 +241,11 @@ TensorView Transformer::extend(KvCache& cache, std::span<const Extension> extens
   m.upload(tokens, positions, plan_extensions(extensions));
   TensorView hidden = m.states.front().in.rows(0, 0);
   if (count > 0) {
-    hidden = m.run_layers(count, Impl::Keep::last, [&](std::int64_t l) { return std::pair(cache.keys(l), cache.values(l)); });
+    hidden = m.run_layers(count, Impl::Keep::last,
+                          [&](std::int64_t l) { return std::pair(cache.keys(l), cache.values(l)); });
   }
-  for (const Extension& extension : extensions) extension.sequence->length += static_cast<std::int64_t>(extension.tokens.size());
+  for (const Extension& extension : extensions)
+    extension.sequence->length += static_cast<std::int64_t>(extension.tokens.size());
   return m.head.logits(*m.stream, hidden, last_rows);
 }
 

@@ -73,7 +73,8 @@ WeightSet::WeightSet(const ModelConfig& config, Arena& weights) : config_(config
 }
 
 const Parameter* WeightSet::find(const std::string& name) const {
-  const auto found = std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& p) { return p.name == name; });
+  const auto found =
+      std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& p) { return p.name == name; });
   return found == parameters_.end() ? nullptr : &*found;
 }
 
@@ -92,7 +93,8 @@ void WeightSet::bind_gradients(TensorView gradient) {
 
 TensorView WeightSet::head_gradient() const {
   MAXPLUS_REQUIRE(gradient_.rank() == 1, "gradients are bound");
-  return part_of_block(gradient_, gradient_elements() - head_matrix_count(config_), {config_.vocabulary, config_.width});
+  return part_of_block(gradient_, gradient_elements() - head_matrix_count(config_),
+                       {config_.vocabulary, config_.width});
 }
 
 void WeightSet::fold_tied_gradient(const Stream& stream, TensorView gradient) const {
@@ -110,7 +112,8 @@ void WeightSet::initialise(std::uint64_t seed) {
     if (is_norm(specs[i].role)) {
       std::fill(out.begin(), out.end(), 1.0f);
     } else {
-      fill_normal(out, initial_deviation(specs[i], config_), seed, XXH3_64bits(specs[i].name.data(), specs[i].name.size()));
+      fill_normal(out, initial_deviation(specs[i], config_), seed,
+                  XXH3_64bits(specs[i].name.data(), specs[i].name.size()));
     }
   }
 }
@@ -123,7 +126,8 @@ std::string WeightSet::hash() const {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   MAXPLUS_REQUIRE(state != nullptr, "memory for a hash state");
   XXH3_128bits_reset(state.get());
-  for (const Parameter* parameter : sorted) XXH3_128bits_update(state.get(), parameter->weight.data(), parameter->weight.bytes());
+  for (const Parameter* parameter : sorted)
+    XXH3_128bits_update(state.get(), parameter->weight.data(), parameter->weight.bytes());
   const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }

@@ -74,6 +74,28 @@ TEST(Safetensors, SaysFilePlaceAndFaultInOneLine) {
   }
 }
 
+// Either it is still a valid file, or it is refused as broken; nothing else may happen.
+TEST(Safetensors, SurvivesEveryChangedByteOfTheHeaderAndEveryLength) {
+  const std::string valid = bytes_of(kMalformed / "st_ok.safetensors");
+  const auto path = scratch_file("changed.safetensors");
+  const auto try_bytes = [&](const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    const ExitCode code = code_of(path);
+    EXPECT_TRUE(code == ExitCode::ok || code == ExitCode::data) << static_cast<int>(code);
+    return code;
+  };
+  for (std::size_t length = 0; length < valid.size(); ++length) {
+    EXPECT_EQ(try_bytes(valid.substr(0, length)), ExitCode::data) << length;
+  }
+  for (std::size_t at = 0; at < valid.size() - 64; ++at) {
+    for (const char put : {'\0', '"', '[', '}', '9', '-', '\xff', '\x01'}) {
+      std::string changed = valid;
+      changed[at] = put;
+      try_bytes(changed);
+    }
+  }
+}
+
 TEST(Safetensors, ReadsTheValidFile) {
   const SafetensorsFile file(kMalformed / "st_ok.safetensors");
   ASSERT_EQ(file.entries().size(), 2u);
@@ -134,8 +156,10 @@ TEST(Safetensors, ReadsHalfAndDoubleAsFloat) {
   std::vector<double> doubles{0.1, -3.0};
   std::vector<std::uint16_t> halves{0x3f80, 0x4000, 0xbf80};
   const auto path = scratch_file("types.safetensors");
-  write_safetensors(path, {{"d", TensorView(doubles.data(), DType::f64, Space::host, {2})},
-                           {"h", TensorView(halves.data(), DType::bf16, Space::host, {3})}}, {});
+  write_safetensors(path,
+                    {{"d", TensorView(doubles.data(), DType::f64, Space::host, {2})},
+                     {"h", TensorView(halves.data(), DType::bf16, Space::host, {3})}},
+                    {});
   const SafetensorsFile file(path);
   std::vector<float> d(2), h(3);
   file.read_f32(*file.find("d"), d);

@@ -10,7 +10,9 @@ namespace {
 
 struct OwnedCache {
   explicit OwnedCache(std::int64_t pages)
-      : config(odd_config(true)), stream(1, Stream::Waiting::sleep), arena("cache", bytes(pages), Space::host),
+      : config(odd_config(true)),
+        stream(1, Stream::Waiting::sleep),
+        arena("cache", bytes(pages), Space::host),
         cache(config, pages, arena) {}
   static std::size_t bytes(std::int64_t pages) {
     Arena counting("cache");

@@ -87,13 +87,16 @@ TEST(ModelConfig, TellsAllFaultsAtOnce) {
   json["hidden_size"] = "48";
   json["num_hidden_layers"] = 3.5;
   EXPECT_EQ(faults_of(json).size(), 3u);
+  json["hidden_size"] = nlohmann::json::parse(std::string(100000, '[') + std::string(100000, ']'));
+  EXPECT_EQ(faults_of(json).size(), 3u);
   EXPECT_EQ(faults_of(nlohmann::json::array()).size(), 1u);
   EXPECT_EQ(faults_of(nlohmann::json::object()).size(), 1u);
 }
 
 TEST(ModelConfig, CountsParametersAndArithmeticOfASmallPublishedShape) {
   ModelConfig c;  // SmolLM2-135M
-  c.vocabulary = 49152, c.width = 576, c.layers = 30, c.heads = 9, c.kv_heads = 3, c.head_width = 64, c.ffn_width = 1536;
+  c.vocabulary = 49152, c.width = 576, c.layers = 30, c.heads = 9, c.kv_heads = 3, c.head_width = 64,
+  c.ffn_width = 1536;
   c.context = 8192, c.tie_embeddings = true;
   EXPECT_TRUE(model_config_faults(c, "").empty());
   EXPECT_EQ(parameter_count(c), 134515008);

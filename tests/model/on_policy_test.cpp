@@ -26,7 +26,9 @@ std::vector<float> log_prob_of(const Stream& stream, TensorView logits, std::vec
   std::vector<std::int32_t> row(target.size());
   for (std::size_t r = 0; r < row.size(); ++r) row[r] = static_cast<std::int32_t>(r);
   const auto floats = [&](std::vector<float>& v) { return TensorView(v.data(), DType::f32, Space::host, {rows}); };
-  const auto whole = [&](std::vector<std::int32_t>& v) { return TensorView(v.data(), DType::i32, Space::host, {rows}); };
+  const auto whole = [&](std::vector<std::int32_t>& v) {
+    return TensorView(v.data(), DType::i32, Space::host, {rows});
+  };
   ops::softmax_statistics(stream, floats(maximum), floats(log_sum), floats(entropy), logits, inverse_temperature);
   ops::gather_log_prob(stream, floats(out), logits, floats(maximum), floats(log_sum), whole(row), whole(target),
                        inverse_temperature);
@@ -45,8 +47,8 @@ Group some_group(std::int64_t prompt_tokens) {
   return group;
 }
 
-// Scores of the answers, all in one trie, or answer `only` alone as one plain sequence. The last token of an answer is a
-// target but no input, as in training.
+// Scores of the answers, all in one trie, or answer `only` alone as one plain sequence. The last token of an answer is
+// a target but no input, as in training.
 std::vector<float> score_group(TestModel& model, const Group& group, int only, float inverse_temperature) {
   TokenBatch batch;
   HeadTargets targets;
@@ -91,7 +93,8 @@ std::vector<float> score_group(TestModel& model, const Group& group, int only, f
 
 // The same log-probabilities by decoding: one prefill in pieces, forks, then all answers side by side.
 std::vector<float> decode_group(TestModel& model, const Group& group, std::int64_t piece, float inverse_temperature) {
-  Arena arena("cache", static_cast<std::size_t>(30 * KvCache::bytes_per_page(model.weights.config())) + 64, Space::host);
+  Arena arena("cache", static_cast<std::size_t>(30 * KvCache::bytes_per_page(model.weights.config())) + 64,
+              Space::host);
   poison(arena, model.stream);
   KvCache cache(model.weights.config(), 30, arena);
   KvCache::Sequence prompt;

@@ -15,7 +15,8 @@ TokenBatch random_trie(std::uint64_t seed, std::int32_t segments) {
   for (std::int32_t s = 0; s < segments; ++s) {
     const std::vector<std::int32_t> tokens(uniform_below(40, seed, Purpose::test, static_cast<std::uint64_t>(s), 0), 1);
     const auto parent = static_cast<std::int32_t>(uniform_below(static_cast<std::uint64_t>(s) + 1, seed, Purpose::test,
-                                                                static_cast<std::uint64_t>(s), 1)) - 1;
+                                                                static_cast<std::uint64_t>(s), 1)) -
+                        1;
     batch.append(tokens, parent);
   }
   return batch;
@@ -75,9 +76,10 @@ TEST(PagePlan, LetsEveryQueryFindItsPathInATrie) {
 TEST(PagePlan, SharesFullPagesAndRewritesOnlyTheStraddlingOne) {
   TokenBatch batch;
   const std::int32_t prompt = batch.append(std::vector<std::int32_t>(37, 1), -1);
-  for (int child = 0; child < 3; ++child) batch.append(std::vector<std::int32_t>(11, 1), prompt);  // exactly to position 48
+  for (int child = 0; child < 3; ++child)
+    batch.append(std::vector<std::int32_t>(11, 1), prompt);  // exactly to position 48
   const PagePlan plan = plan_batch(batch);
-  EXPECT_EQ(plan.pages, 3 + 3);                       // prompt 3, a child 1
+  EXPECT_EQ(plan.pages, 3 + 3);  // prompt 3, a child 1
   EXPECT_EQ(plan.write.size() / 3, 37u + 3 * (5 + 11));
   EXPECT_EQ(plan.page_table.size(), 3u + 3 * 3);
 }

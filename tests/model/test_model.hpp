@@ -56,12 +56,14 @@ class TestModel {
         packed("packed", bytes.packed, Space::host),
         activations("activations", bytes.activations, Space::host),
         weights(config, weight_arena),
-        gradient_arena("gradients", static_cast<std::size_t>(weights.gradient_elements()) * sizeof(float) + Arena::kAlignment,
+        gradient_arena("gradients",
+                       static_cast<std::size_t>(weights.gradient_elements()) * sizeof(float) + Arena::kAlignment,
                        Space::host),
         gradient(gradient_arena.take(DType::f32, {weights.gradient_elements()})) {
     poison(packed, stream);
     poison(activations, stream);
-    network = std::make_unique<Transformer>(weights, setup.use, setup.arithmetic, setup.limits, stream, packed, activations);
+    network =
+        std::make_unique<Transformer>(weights, setup.use, setup.arithmetic, setup.limits, stream, packed, activations);
     weights.bind_gradients(gradient);
     clear_gradient();
   }

@@ -1,4 +1,5 @@
-// The network against the golden models: logits, log-probabilities, entropies, loss and gradients, packed or one by one.
+// The network against the golden models: logits, log-probabilities, entropies, loss and gradients, packed or one by
+// one.
 #include "model/transformer.hpp"
 
 #include <cmath>
@@ -282,7 +283,8 @@ TEST(Transformer, GivesTheGradientOfEntropies) {
   norm = std::sqrt(norm);
   constexpr double kStep = 2e-3;  // of weights; the sum's f32 rounding over it stays below the tolerance
   const auto entropy_at = [&](double step) {
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(start[i] + step * gradient[i] / norm);
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = static_cast<float>(start[i] + step * gradient[i] / norm);
     model.network->pack_weights();
     double sum = 0;
     for (float e : score(model, batch, targets, 1.25f).entropy) sum += e;

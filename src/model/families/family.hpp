@@ -16,8 +16,15 @@ namespace maxplus {
 // What a weight is for; decides its random start, whether it decays and where the network finds it.
 enum class WeightRole : std::uint8_t {
   embedding,
-  attention_norm, query, key, value, attention_output,
-  ffn_norm, gate, up, down,
+  attention_norm,
+  query,
+  key,
+  value,
+  attention_output,
+  ffn_norm,
+  gate,
+  up,
+  down,
   final_norm,
   head,
 };
@@ -35,8 +42,8 @@ struct Family {
   // Family-specific keys, after the common ones have been read into `config`.
   void (*read)(ConfigReader& reader, ModelConfig& config);
   void (*write)(nlohmann::ordered_json& json, const ModelConfig& config);
-  // All weights in storage order: embedding, layers, final norm, head if untied. Within a layer query, key and value, and
-  // gate and up, stand one after the other, because they are multiplied as one matrix.
+  // All weights in storage order: embedding, layers, final norm, head if untied. Within a layer query, key and value,
+  // and gate and up, stand one after the other, because they are multiplied as one matrix.
   std::vector<WeightSpec> (*weights)(const ModelConfig& config);
 };
 
