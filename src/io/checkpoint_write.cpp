@@ -53,6 +53,7 @@ class Writer {
   void make_folder() const;
   void lay_out();
   void write_parts();
+  void write_into(Hdf5File& file) const;
   void write_sealed(Hdf5File& file) const;
   void verify() const;
   void publish() const;
@@ -82,9 +83,10 @@ CheckpointReport Writer::run(std::set<std::string>& verified) {
     group_.agree([&] { checkpoint::sync_path(partial_); });  // closing has written the superblock once more
     group_.agree([&] { verify(); });
     group_.agree_on_root([&] { publish(); });
-  } catch (const Error&) {
+  } catch (const Error& error) {
     if (group_.rank() == 0) ::unlink(partial_.c_str());
-    throw;
+    if (error.code() != ExitCode::data && error.code() != ExitCode::no_input) throw;
+    throw Error(ExitCode::io, error.faults());  // what we have just written does not read back
   }
   verified.insert(name_);
   group_.agree_on_root([&] {
@@ -187,28 +189,39 @@ void Writer::lay_out() {
 void Writer::write_parts() {
   std::optional<Hdf5File> file;
   group_.agree([&] { file.emplace(Hdf5File::open(partial_, Hdf5File::Mode::read_write, group_.handle())); });
+  try {
+    write_into(*file);
+  } catch (const Error&) {
+    if (group_.size() > 1) file->abandon();
+    throw;
+  }
+}
+
+void Writer::write_into(Hdf5File& file) const {
   for (const CheckpointTensor& t : contents_.tensors) {
     group_.agree([&] {
       const RankGroup::Range mine = my_blocks(t);
       const std::int64_t begin = begin_of(t, mine.first), end = begin_of(t, mine.last);
-      if (!t.values.empty()) file->write(checkpoint::tensor_dataset(t.name), DType::f32, t.values.data() + begin, begin, end - begin);
+      if (!t.values.empty()) file.write(checkpoint::tensor_dataset(t.name), DType::f32, t.values.data() + begin, begin, end - begin);
       fault_point("checkpoint_write", group_.rank());
     });
   }
-  group_.agree([&] { write_sealed(*file); });
+  write_sealed(file);
   group_.agree([&] {
-    file->flush();
+    file.flush();
     fault_point("checkpoint_flush", group_.rank());
   });
-  group_.agree([&] { file->close(); });
+  group_.agree([&] { file.close(); });
 }
 
 // The last data to be written; rank 0 gives them, the others take part.
 void Writer::write_sealed(Hdf5File& file) const {
   const std::int64_t share = group_.rank() == 0 ? 1 : 0;
   const std::uint64_t seal = checkpoint::seal({header_, contents_.state, integers_, numbers_, hashes_});
-  if (!hashes_.empty()) file.write("hashes", DType::i64, hashes_.data(), 0, share * static_cast<std::int64_t>(hashes_.size()));
-  file.write("seal", DType::i64, &seal, 0, share);
+  group_.agree([&] {
+    if (!hashes_.empty()) file.write("hashes", DType::i64, hashes_.data(), 0, share * static_cast<std::int64_t>(hashes_.size()));
+  });
+  group_.agree([&] { file.write("seal", DType::i64, &seal, 0, share); });
 }
 
 // What the disk gives back, against what this process meant to write.

@@ -158,6 +158,18 @@ void check_system(const std::string& path, int flags) {
   ::close(descriptor);
 }
 
+// The groups that a dataset's name goes through. HDF5 would make them itself, but with the time of day in them.
+void make_groups(hid_t file, const std::string& path, const std::string& name) {
+  const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation.id(), 0);
+  for (std::size_t slash = name.find('/', 1); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+    const std::string group = name.substr(0, slash);
+    if (H5Lexists(file, group.c_str(), H5P_DEFAULT) > 0) continue;
+    const Handle made(H5Gcreate2(file, group.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Gclose);
+    if (!made.valid()) fail(ExitCode::io, path, fmt::format("cannot create the group '{}'", group));
+  }
+}
+
 herr_t collect_dataset(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   (void)file;
   if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
@@ -188,6 +200,11 @@ void read_attribute(hid_t file, const std::string& path, const std::string& name
 }
 
 }  // namespace
+
+void prepare_hdf5() {
+  H5dont_atexit();
+  H5open();  // it hooks itself into MPI_Finalize only if MPI is there when it starts
+}
 
 Hdf5File::Hdf5File(std::string path, std::int64_t file, MPI_Comm ranks) : path_(std::move(path)), file_(file), ranks_(ranks) {}
 
@@ -230,8 +247,7 @@ Hdf5File Hdf5File::open(const std::string& path, Mode mode, MPI_Comm ranks) {
 }
 
 void Hdf5File::create_dataset(const std::string& name, DType type, std::int64_t elements) {
-  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links.id(), 1);
+  make_groups(file_, path_, name);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_layout(creation.id(), H5D_CONTIGUOUS);
   H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY);
@@ -239,7 +255,7 @@ void Hdf5File::create_dataset(const std::string& name, DType type, std::int64_t 
   H5Pset_obj_track_times(creation.id(), 0);
   const auto extent = static_cast<hsize_t>(elements);
   const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
-  const Handle set(H5Dcreate2(file_, name.c_str(), stored_type(type), space.id(), links.id(), creation.id(), H5P_DEFAULT), H5Dclose);
+  const Handle set(H5Dcreate2(file_, name.c_str(), stored_type(type), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Dclose);
   if (!set.valid()) fail(ExitCode::io, path_, fmt::format("cannot create the dataset '{}' of {} elements", name, elements));
 }
 

@@ -21,6 +21,10 @@
 
 namespace maxplus {
 
+// Call once before MPI_Init. HDF5 then does nothing of its own when the process ends or MPI is finalized. Otherwise it
+// would try again to write what a full disk has refused, on files that could not be closed, and crash or wait for ever.
+void prepare_hdf5();
+
 class Hdf5File {
  public:
   enum class Mode { read, read_write };
@@ -64,6 +68,9 @@ class Hdf5File {
   // To the disk: on a communicator this includes fsync on all ranks.
   void flush();
   void close();
+  // Forgets the file without closing it. After an error that all ranks have agreed on, closing would try to write again,
+  // and a rank that fails there leaves the others waiting.
+  void abandon() { file_ = -1; }
 
  private:
   Hdf5File(std::string path, std::int64_t file, MPI_Comm ranks);
