@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "deck/tables.hpp"
 #include "rl/sample.hpp"
 #include "roles/generator.hpp"
 #include "text/tokenizer.hpp"
@@ -14,19 +13,16 @@
 
 namespace maxplus {
 
-// The response as text: the stop token that ended it is left out.
-std::string response_text(const Tokenizer& tokenizer, const Rollout& rollout);
-
 class Assessor {
  public:
-  Assessor(const RewardTable& table, std::uint64_t seed, std::shared_ptr<const Tokenizer> tokenizer);
+  // Without a tokenizer, responses are judged as empty text.
+  Assessor(std::shared_ptr<const RewardFunction> reward, std::int64_t workers, double timeout_s, std::shared_ptr<const Tokenizer> tokenizer);
 
   // One assessment a rollout, in their order. problems[i] belongs to rollouts[i]. `poll` is called while waiting.
   std::vector<Assessment> assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts, const StopRequest& poll);
 
  private:
   std::shared_ptr<const Tokenizer> tokenizer_;
-  std::shared_ptr<const RewardFunction> reward_;
   VerifierPool pool_;
 };
 

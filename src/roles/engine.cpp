@@ -1,10 +1,5 @@
 #include "roles/engine.hpp"
 
-#include <algorithm>
-#include <fstream>
-#include <limits>
-#include <string>
-#include <sys/resource.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,12 +13,6 @@ constexpr const char* kArenaNames[kArenas] = {"weights",    "packed weights",   
                                               "optimizer moments", "generation (keys, values)", "reference"};
 
 constexpr double kMiB = 1024.0 * 1024.0;
-
-std::int64_t read_number(const char* path, std::int64_t otherwise) {
-  std::ifstream file(path);
-  std::int64_t value = 0;
-  return file >> value ? value : otherwise;
-}
 
 }  // namespace
 
@@ -101,26 +90,6 @@ std::int64_t Engine::arena_bytes() const {
   std::int64_t sum = 0;
   for (const auto& arena : arenas_.arena) sum += static_cast<std::int64_t>(arena->capacity());
   return sum;
-}
-
-std::int64_t available_memory_bytes(int ranks_on_node) {
-  std::int64_t available = std::numeric_limits<std::int64_t>::max();
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string key; meminfo >> key;) {
-    std::int64_t kib = 0;
-    if (key == "MemAvailable:" && meminfo >> kib) available = kib * 1024;
-    std::string rest;
-    std::getline(meminfo, rest);
-  }
-  const std::int64_t group_limit = read_number("/sys/fs/cgroup/memory.max", available);
-  const std::int64_t group_used = read_number("/sys/fs/cgroup/memory.current", 0);
-  available = std::min(available, std::max<std::int64_t>(0, group_limit - group_used));
-  std::int64_t share = available / std::max(1, ranks_on_node);
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    share = std::min(share, static_cast<std::int64_t>(limit.rlim_cur));
-  }
-  return share;
 }
 
 }  // namespace maxplus

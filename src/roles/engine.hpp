@@ -45,7 +45,6 @@ struct MemoryPlan {
 
 class Engine {
  public:
-  // Throws Error(ExitCode::os) with the plan when it does not fit `available_bytes` a rank.
   static MemoryPlan plan(const EngineShape& shape, int data_rank, int data_ranks);
 
   Engine(const EngineShape& shape, int data_rank, int data_ranks, Stream::Waiting waiting);
@@ -90,9 +89,5 @@ class Engine {
   Arenas arenas_;
   std::unique_ptr<Parts> parts_;
 };
-
-// Memory this rank may use: the smallest of the machine's available memory, the job's cgroup limit and the process limit,
-// divided by the ranks of the node.
-std::int64_t available_memory_bytes(int ranks_on_node);
 
 }  // namespace maxplus

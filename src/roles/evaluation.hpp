@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -31,6 +32,7 @@ struct EvaluationResult {
   double response_length_mean = 0;         // greedy
   bool abandoned = false;                  // a stop was asked for on some rank
   std::vector<Experience> rollouts;        // greedy ones, then sampled ones, by id; only with Keep::rollouts
+  std::vector<std::string> responses;      // their texts, filled by whoever knows the tokenizer
 };
 
 // Collective. Problems are dealt to the ranks; the result is the same on every rank and any number of them.

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/timer.hpp"
+#include "ops/attention.hpp"
 #include "ops/elementwise.hpp"
 #include "ops/logprob.hpp"
 
@@ -23,9 +24,11 @@ std::int64_t Generator::pages(const Limits& limits) {
          limits.rows;
 }
 
+std::int64_t Generator::rows_asked(const Limits& limits) { return std::max(limits.rows, waiting_prompts(limits)); }
+
 Generator::Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena)
     : transformer_(transformer), limits_(limits), stream_(stream), cache_(transformer.config(), pages(limits), arena) {
-  const std::int64_t rows = std::max(limits.rows, waiting_prompts(limits));
+  const std::int64_t rows = rows_asked(limits);
   row_maximum_ = arena.take(DType::f32, {rows});
   row_log_sum_ = arena.take(DType::f32, {rows});
   entropy_ = arena.take(DType::f32, {rows});
@@ -42,6 +45,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   rows_.clear();
   prompts_.clear();
   waiting_.clear();
+  limit_.clear();
   ended_ = 0;
   std::vector<Rollout> rollouts;
   std::size_t total = 0;
@@ -55,6 +59,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       rollout.group = request.group;
       rollout.finish = Finish::aborted;
       rollouts.push_back(std::move(rollout));
+      limit_.push_back(request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens) : rule.max_new_tokens);
     }
   }
 
@@ -133,7 +138,7 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
       const float u = uniform(rule.seed, rule.purpose, id.packed(), 0);
       draw(row, {&u, 1}, rule, {&token, 1}, {&log_prob, 1});
       ++counters_.tokens_generated;
-      if (append(&rollout, token, log_prob, rule)) {
+      if (append(&rollout, limit_[*next_rollout], token, log_prob, rule)) {
         ++ended_;
         if (--prompts_[prompt_of[i]].members_left == 0) cache_.release(prompts_[prompt_of[i]].sequence);
       } else {
@@ -178,7 +183,7 @@ void Generator::decode_step(const GenerationRule& rule, std::vector<Rollout>* ro
   draw(logits, uniforms, rule, tokens, log_probs);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (append(&(*rollouts)[rows_[i].rollout], tokens[i], log_probs[i], rule)) {
+    if (append(&(*rollouts)[rows_[i].rollout], limit_[rows_[i].rollout], tokens[i], log_probs[i], rule)) {
       ++ended_;
       cache_.release(rows_[i].sequence);
     } else {
@@ -202,7 +207,7 @@ void Generator::draw(TensorView logits, std::span<const float> uniform, const Ge
   ops::copy_to_host(stream_, log_prob.data(), log_prob_.rows(0, rows));
 }
 
-bool Generator::append(Rollout* rollout, std::int32_t token, float log_prob, const GenerationRule& rule) const {
+bool Generator::append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob, const GenerationRule& rule) const {
   rollout->token.push_back(token);
   rollout->log_prob.push_back(log_prob);
   rollout->version.push_back(rule.version);
@@ -217,7 +222,7 @@ bool Generator::append(Rollout* rollout, std::int32_t token, float log_prob, con
     rollout->finish = Finish::stopped;
     return true;
   }
-  if (length >= rule.max_new_tokens) {
+  if (length >= limit) {
     rollout->finish = Finish::length;
     return true;
   }

@@ -27,6 +27,7 @@ struct GenerationRequest {
   const Problem* problem = nullptr;
   std::int64_t group = 0;
   std::vector<RolloutId> ids;
+  std::int64_t max_new_tokens = 0;  // where the context leaves less room than the rule allows; 0: the rule's
 };
 
 struct GenerationRule {
@@ -53,6 +54,8 @@ class Generator {
   };
   // Pages that `limits` need in the worst case, so that no rollout ever has to be put back.
   static std::int64_t pages(const Limits& limits);
+  // Rows of logits that one call of Transformer::extend may return.
+  static std::int64_t rows_asked(const Limits& limits);
 
   // Buffers come from `arena` (counting or real).
   Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena);
@@ -87,7 +90,7 @@ class Generator {
   void admit(const std::vector<Rollout>& rollouts);
   void decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // Records a drawn token; true when the rollout has ended.
-  bool append(Rollout* rollout, std::int32_t token, float log_prob, const GenerationRule& rule) const;
+  bool append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob, const GenerationRule& rule) const;
   void draw(TensorView logits, std::span<const float> uniform, const GenerationRule& rule, std::span<std::int32_t> token,
             std::span<float> log_prob);
 
@@ -99,6 +102,7 @@ class Generator {
   std::vector<Row> rows_;
   std::vector<Prompt> prompts_;
   std::deque<Waiting> waiting_;
+  std::vector<std::int64_t> limit_;  // new tokens of each rollout
   std::int64_t ended_ = 0;
   Counters counters_;
 };

@@ -51,8 +51,8 @@ std::optional<StepReport> Trainer::step(const StepRequest& request, const Commun
   const SliceRange range = sum_.range();
   for (int slice = range.first; slice < range.last; ++slice) {
     weights_.bind_gradients(sum_.begin_slice(stream_));
-    for (const MicroBatchPlan& micro_batch : plan.slices[static_cast<std::size_t>(slice)].micro_batches) {
-      run_micro_batch(request, statistics, micro_batch.rollouts, &records, &report);
+    for (const RolloutList& rollouts : plan.slice[static_cast<std::size_t>(slice)]) {
+      run_micro_batch(request, statistics, rollouts, &records, &report);
       if (beat) beat();
     }
     sum_.end_slice(stream_);
@@ -77,41 +77,39 @@ std::optional<StepReport> Trainer::step(const StepRequest& request, const Commun
   return report;
 }
 
-void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, std::span<const std::int32_t> rollouts,
+void Trainer::reset_optimizer() {
+  ops::fill(stream_, optimizer_.first_moment(), 0.0f);
+  ops::fill(stream_, optimizer_.second_moment(), 0.0f);
+  optimizer_.set_steps(0);
+}
+
+void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                               std::vector<RolloutRecord>* records, StepReport* report) {
   const MicroBatch batch = build_micro_batch(request.experiences, rollouts);
   report->tokens_processed += batch.batch.tokens();
-  HeadTargets targets{batch.row, batch.target};
-  std::vector<float> log_prob(targets.row.size()), entropy(targets.row.size());
+  std::vector<float> log_prob(batch.row.size()), entropy(batch.row.size());
   policy_.forward(batch.batch);
-  policy_.score(targets, request.inverse_temperature, log_prob, entropy);
+  policy_.score(HeadTargets{batch.row, batch.target}, request.inverse_temperature, log_prob, entropy);
 
-  // Values come in order of rows; each rollout wants its own in order of tokens.
-  std::vector<float> d_log_prob(targets.row.size(), 0.0f), d_entropy(targets.row.size(), 0.0f);
+  const std::vector<std::vector<float>> now = by_rollout(batch, log_prob), spread = by_rollout(batch, entropy);
+  std::vector<std::vector<float>> d_log_prob, d_entropy;
   for (std::size_t r = 0; r < rollouts.size(); ++r) {
     const Experience& experience = *request.experiences[static_cast<std::size_t>(rollouts[r])];
-    const std::span<const std::int32_t> where = batch.values_of(r);
-    std::vector<float> now(where.size()), spread(where.size());
-    for (std::size_t t = 0; t < where.size(); ++t) {
-      now[t] = log_prob[static_cast<std::size_t>(where[t])];
-      spread[t] = entropy[static_cast<std::size_t>(where[t])];
-    }
     TokenTerms terms;
-    terms.log_prob = now;
-    terms.entropy = spread;
+    terms.log_prob = now[r];
+    terms.entropy = spread[r];
     terms.old_log_prob = experience.rollout.log_prob;
     terms.reference_log_prob = experience.assessment.reference_log_prob;
     terms.advantage = experience.advantage;
     terms.trainable = experience.rollout.trainable;
-    const TokenLoss loss = request.algorithm->loss(terms, statistics);
-    for (std::size_t t = 0; t < where.size(); ++t) {
-      d_log_prob[static_cast<std::size_t>(where[t])] = loss.d_log_prob[t];
-      d_entropy[static_cast<std::size_t>(where[t])] = loss.d_entropy[t];
-    }
-    records->push_back({rollouts[r], loss.tokens, loss.clipped_low, loss.clipped_high, loss.loss, loss.policy, loss.kl, loss.ratio_sum,
-                        loss.ratio_min, loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum, loss.gap_max});
+    TokenLoss loss = request.algorithm->loss(terms, statistics);
+    records->push_back({static_cast<std::int32_t>(rollouts[r]), loss.tokens, loss.clipped_low, loss.clipped_high, loss.loss, loss.policy,
+                        loss.kl, loss.ratio_sum, loss.ratio_min, loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum,
+                        loss.gap_max});
+    d_log_prob.push_back(std::move(loss.d_log_prob));
+    d_entropy.push_back(std::move(loss.d_entropy));
   }
-  policy_.backward(d_log_prob, d_entropy);
+  policy_.backward(by_target(batch, d_log_prob), by_target(batch, d_entropy));
 }
 
 void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const {

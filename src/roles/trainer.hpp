@@ -59,6 +59,8 @@ class Trainer {
   std::function<void(TensorView gradient)> on_gradient;
 
   AdamW& optimizer() { return optimizer_; }
+  // A fresh one: moments zero, no steps taken.
+  void reset_optimizer();
 
  private:
   struct RolloutRecord {
@@ -66,7 +68,7 @@ class Trainer {
     std::int64_t tokens, clipped_low, clipped_high;
     double loss, policy, kl, ratio_sum, ratio_min, ratio_max, kl_old_sum, kl_reference_sum, entropy_sum, gap_max;
   };
-  void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, std::span<const std::int32_t> rollouts,
+  void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                        std::vector<RolloutRecord>* records, StepReport* report);
   void summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const;
 

@@ -24,13 +24,15 @@ struct RunState {
   double elapsed_s = 0;                  // of all incarnations; recorded, decides nothing
   std::int64_t restarts = 0;
 
+  nlohmann::json pending_row;            // a line whose evaluation was interrupted; null: none
+
   template <class Visitor>
   void visit(Visitor& v) {
     v("iteration", iteration), v("warm_step", warm_step), v("warm_start_done", warm_start_done), v("start_recorded", start_recorded);
     v("step", step), v("policy_version", policy_version), v("problem_cursor", problem_cursor);
     v("demonstration_cursor", demonstration_cursor), v("replay_cursor", replay_cursor), v("optimizer_step", optimizer_step);
     v("steps_skipped_in_a_row", steps_skipped_in_a_row), v("iterations_without_signal", iterations_without_signal);
-    v("elapsed_s", elapsed_s), v("restarts", restarts);
+    v("elapsed_s", elapsed_s), v("restarts", restarts), v("pending_row", pending_row);
   }
   nlohmann::json to_json() const;
   static RunState from_json(const nlohmann::json& json);  // every key must be there: Error(ExitCode::data)

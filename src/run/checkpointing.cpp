@@ -1,0 +1,100 @@
+#include "run/checkpointing.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "deck/deck.hpp"
+#include "model/model_config.hpp"
+#include "run/build_info.hpp"
+
+namespace maxplus {
+
+namespace {
+
+std::span<float> part(TensorView all, const WeightSet& weights, const Parameter& parameter) {
+  // Moments and reference lie as the weights do: at the parameter's place in the block.
+  const std::int64_t offset = parameter.weight.as<float>() - weights.all().as<float>();
+  return {all.as<float>() + offset, static_cast<std::size_t>(parameter.weight.size())};
+}
+
+bool reference_is_stored(const Deck& deck, const Engine& engine) { return engine.shape().reference && deck.reference && deck.reference->path == "policy"; }
+
+// All tensors of a checkpoint by name, as places in this rank's memory.
+std::vector<std::pair<std::string, std::span<float>>> places(const Deck& deck, Engine& engine) {
+  std::vector<std::pair<std::string, std::span<float>>> result;
+  WeightSet& weights = engine.weights();
+  AdamW& optimizer = engine.trainer().optimizer();
+  for (const Parameter& p : weights.parameters()) result.push_back({"weights/" + p.name, part(weights.all(), weights, p)});
+  for (const Parameter& p : weights.parameters()) result.push_back({"first_moment/" + p.name, part(optimizer.first_moment(), weights, p)});
+  for (const Parameter& p : weights.parameters()) result.push_back({"second_moment/" + p.name, part(optimizer.second_moment(), weights, p)});
+  if (reference_is_stored(deck, engine)) {
+    for (const Parameter& p : weights.parameters()) result.push_back({"reference/" + p.name, part(engine.reference_weights()->all(), weights, p)});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string inputs_record(const RunInputs& inputs) {
+  nlohmann::ordered_json record;
+  if (inputs.train) record["train problems"] = inputs.train->hash();
+  if (inputs.model.tokenizer) record["tokenizer"] = inputs.model.tokenizer->hash();
+  record["network"] = write_model_config(inputs.model.config).dump();
+  return record.dump();
+}
+
+CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck, const RunInputs& inputs,
+                                     Engine& engine, const Communicator& world, std::set<std::string>* verified) {
+  CheckpointContents contents;
+  contents.iteration = state.iteration;
+  for (const auto& [name, values] : places(deck, engine)) contents.tensors.push_back({name, values});
+  contents.state = state.to_json().dump();
+  contents.texts[kModelConfigText] = write_model_config(inputs.model.config).dump();
+  if (inputs.model.tokenizer) contents.texts[kTokenizerText] = inputs.model.tokenizer->to_json().dump();
+  contents.texts[kDeckText] = effective_deck(deck);
+  contents.texts[kDeckRecordText] = deck_record(deck).dump();
+  contents.texts[kWeightsHashText] = engine.weights().hash();
+  contents.texts[kInputsText] = inputs_record(inputs);
+  contents.texts["program"] = version_text();
+  CheckpointSettings settings;
+  settings.keep = static_cast<int>(deck.run.keep_checkpoints);
+  settings.verify = deck.run.verify_checkpoint == "full" ? CheckpointVerify::full : CheckpointVerify::sample;
+  return write_checkpoint(folder, world.handle(), contents, settings, *verified);
+}
+
+RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine, const Communicator& world) {
+  const CheckpointHeader header = read_checkpoint(path, world.handle(), {});
+  std::vector<Fault> faults;
+  const auto text = [&header, &path](const char* name) {
+    const auto found = header.texts.find(name);
+    if (found == header.texts.end()) throw Error(ExitCode::data, Fault{path, fmt::format("the checkpoint holds no '{}'", name), "a checkpoint of a run", ""});
+    return found->second;
+  };
+  const Deck before = deck_of_record(nlohmann::json::parse(text(kDeckRecordText)), path);
+  for (const std::string& difference : differing_keys(before, deck)) {
+    faults.push_back({path, fmt::format("the deck differs from the one this run was begun with: {}", difference), "",
+                      "the deck of the run folder (deck.toml), or another [run] out"});
+  }
+  const nlohmann::json then = nlohmann::json::parse(text(kInputsText)), now = nlohmann::json::parse(inputs_record(inputs));
+  for (const auto& [name, value] : now.items()) {
+    if (!then.contains(name) || then[name] != value) {
+      faults.push_back({path, fmt::format("the {} are not those this run was begun with", name), fmt::format("{}", then.value(name, nlohmann::json()).dump()),
+                        "the same files, or another [run] out"});
+    }
+  }
+  if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
+
+  std::vector<CheckpointTarget> targets;
+  for (const auto& [name, values] : places(deck, engine)) targets.push_back({name, values});
+  read_checkpoint(path, world.handle(), targets);
+  if (engine.weights().hash() != text(kWeightsHashText)) {
+    throw Error(ExitCode::data, Fault{path, "the weights read do not have the hash that was stored", text(kWeightsHashText), "an older checkpoint: [run] resume = \"PATH\""});
+  }
+  const RunState state = RunState::from_json(nlohmann::json::parse(header.state));
+  engine.trainer().optimizer().set_steps(state.optimizer_step);
+  return state;
+}
+
+}  // namespace maxplus

@@ -1,0 +1,269 @@
+// Dispatch of the commands, and how errors leave the program.
+#include "run/commands.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "comm/environment.hpp"
+#include "deck/deck.hpp"
+#include "device/runtime.hpp"
+#include "rl/algorithms/algorithm.hpp"
+#include "run/command_line.hpp"
+#include "run/deck_checks.hpp"
+#include "run/inputs.hpp"
+#include "run/inspect.hpp"
+#include "run/line_commands.hpp"
+#include "run/model_commands.hpp"
+#include "run/report.hpp"
+#include "run/rollout_records.hpp"
+#include "run/stop_signals.hpp"
+#include "run/training_run.hpp"
+
+namespace maxplus {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void print_error(const Error& error) {
+  const std::string text = format_faults(error.faults());
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+// Any exception as the Error it means.
+Error as_error(const std::exception_ptr& pointer) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ExitCode::os, Fault{"", "memory is used up", "", "fewer ranks a node or a smaller model; `--check` prints the plan"});
+  } catch (const std::filesystem::filesystem_error& error) {
+    return Error(ExitCode::io, Fault{error.path1().string(), error.code().message(), "", ""});
+  } catch (const std::exception& error) {
+    return Error(ExitCode::software, Fault{"", error.what(), "", "report this: it is a bug in maxplus"});
+  }
+}
+
+// Reads the deck and checks it; all faults of deck, --set and combinations at once.
+Deck checked_deck(const CommandLine& line, DeckUse use, int ranks) {
+  DeckReading reading = use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
+  if (use == DeckUse::model) reading.deck.model.path = line.model;
+  check_deck(reading.deck, use, ranks, reading.faults);
+  if (!reading.faults.empty()) throw Error(ExitCode::config, std::move(reading.faults));
+  if (line.out) set_out(reading.deck, *line.out);
+  return std::move(reading.deck);
+}
+
+// Lines to standard output, and to DIR/COMMAND.jsonl with --out.
+void write_lines(const CommandLine& line, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& one : lines) text += one + "\n";
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error(ExitCode::io, Fault{"standard output", "could not be written", "", ""});
+  }
+  if (!line.out) return;
+  std::error_code error;
+  std::filesystem::create_directories(*line.out, error);
+  const std::filesystem::path path = std::filesystem::path(*line.out) / (command_name(line.command) + ".jsonl");
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw Error(ExitCode::cannot_create, Fault{path.string(), "could not be written", "a folder that can be written", ""});
+}
+
+std::string check_text(const CommandLine& line) {
+  const int ranks = line.ranks.value_or(1);
+  const Deck deck = checked_deck(line, DeckUse::train, ranks);
+  const std::unique_ptr<Algorithm> algorithm = make_algorithm(deck.algorithm, deck.generation.max_new_tokens);
+  const RunInputs inputs = open_inputs(deck, InputsFor::training);
+  if (deck.warm_start) {
+    if (deck.warm_start->stage.empty()) open_demonstrations(deck, inputs, -1);
+    for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s) open_demonstrations(deck, inputs, static_cast<int>(s));
+  }
+  const MemoryPlan plan = Engine::plan(engine_shape(deck, inputs), 0, ranks);
+  std::string text = effective_deck(deck) + "\n";
+  text += fmt::format("# ranks {}: each is generator and actor{}; slices of a step: ", ranks, deck.reference ? " and reference" : "");
+  for (int r = 0; r < ranks; ++r) {
+    const SliceRange range = slices_of_rank(static_cast<int>(deck.optimizer.gradient_slices), r, ranks);
+    text += fmt::format("{}rank {}: {}-{}", r ? ", " : "", r, range.first, range.last - 1);
+  }
+  text += "\n";
+  for (const std::string& sentence : algorithm->describe()) text += "# " + sentence + "\n";
+  std::string table = plan.table();
+  for (std::size_t at = 0, end; at < table.size(); at = end + 1) {
+    end = table.find('\n', at);
+    text += "# " + table.substr(at, end - at) + "\n";
+  }
+  return text;
+}
+
+std::string evaluation_text(const EvaluationResult& result, CommandLine::Output form) {
+  nlohmann::ordered_json json;
+  json["eval_problems"] = result.problems;
+  if (result.accuracy) json["eval_accuracy"] = *result.accuracy;
+  if (result.accuracy_sampled) json["eval_accuracy_sampled"] = *result.accuracy_sampled;
+  for (const auto& [k, value] : result.pass_at) json[fmt::format("eval_pass_at_{}", k)] = value;
+  json["response_length_mean"] = result.response_length_mean;
+  if (form == CommandLine::Output::json) return json.dump() + "\n";
+  std::string text;
+  for (const auto& [name, value] : json.items()) text += fmt::format("{:<24} {}\n", name, value.dump());
+  return text;
+}
+
+// The rollouts of an evaluation, for people and scripts.
+void write_evaluation(const std::string& folder, const EvaluationResult& result) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const fs::path path = fs::path(folder) / "rollouts.jsonl";
+  fs::remove(path, error);
+  JsonLinesWriter file(path);
+  for (std::size_t i = 0; i < result.rollouts.size(); ++i) file.write(rollout_record(0, result.rollouts[i], result.responses[i]));
+  file.sync();
+}
+
+// Commands that need no ranks.
+int run_alone(const CommandLine& line) {
+  switch (line.command) {
+    case Command::print:
+      std::fputs(line.text.c_str(), stdout);
+      if (!line.help_verifier.empty()) std::fputs(verifier_help(line.help_verifier).c_str(), stdout);
+      return 0;
+    case Command::train: {
+      const DeviceRuntime runtime;
+      std::fputs(check_text(line).c_str(), stdout);
+      return 0;
+    }
+    case Command::tokenize: write_lines(line, tokenize_lines(line.model, line.file, line.tokenize)); return 0;
+    case Command::score: write_lines(line, score_lines(line)); return 0;
+    case Command::advantage: write_lines(line, advantage_lines(line)); return 0;
+    case Command::inspect: {
+      const DeviceRuntime runtime;
+      std::fputs(inspect(line.file, line.output).c_str(), stdout);
+      return 0;
+    }
+    case Command::report: {
+      const std::vector<fs::path> runs(line.runs.begin(), line.runs.end());
+      const fs::path out = line.out ? fs::path(*line.out) : runs.front() / "report";
+      write_report(runs, out);
+      std::fputs(((out / "index.html").string() + "\n").c_str(), stdout);
+      return 0;
+    }
+    default: break;
+  }
+  throw Error(ExitCode::software, "a command that needs ranks came to the wrong place");
+}
+
+int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Communicator& world, std::optional<double> seconds_left) {
+  const bool speaks = world.rank() == 0;
+  switch (line.command) {
+    case Command::train:
+    case Command::replay: {
+      const DeckUse use = line.command == Command::train ? DeckUse::train : DeckUse::replay;
+      TrainingOptions options;
+      options.scheduler_seconds_left = seconds_left;
+      options.replay_file = line.command == Command::replay ? line.file : "";
+      options.gradients_file = line.gradients.value_or("");
+      options.recorder = {line.verbosity, line.progress, line.output, command_name(line.command)};
+      TrainingRun run(checked_deck(line, use, world.size()), mpi, world, std::move(options));
+      return static_cast<int>(run.run());
+    }
+    case Command::eval: {
+      const Deck deck = checked_deck(line, DeckUse::evaluate, world.size());
+      const EvaluationResult result = evaluate_deck(deck, line.model, mpi, world);
+      if (speaks) {
+        std::fputs(evaluation_text(result, line.output).c_str(), stdout);
+        if (line.out) write_evaluation(*line.out, result);
+      }
+      return 0;
+    }
+    case Command::generate: {
+      const Deck deck = checked_deck(line, DeckUse::model, world.size());
+      const std::vector<std::string> lines = generate_lines(deck, line.file, line.generate, mpi, world);
+      if (speaks) write_lines(line, lines);
+      return 0;
+    }
+    case Command::logprob: {
+      const Deck deck = checked_deck(line, DeckUse::model, world.size());
+      const std::vector<std::string> lines = logprob_lines(deck, line.file, line.temperature, mpi, world);
+      if (speaks) write_lines(line, lines);
+      return 0;
+    }
+    default: break;
+  }
+  throw Error(ExitCode::software, "a command that needs no ranks came to the wrong place");
+}
+
+// When every rank failed, rank 0 tells why and all leave in order. When only some did, the others hang in a collective: whoever
+// has waited in vain tells its own reason and ends the job.
+int leave_with(const Error& error, MPI_Comm farewell) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(farewell, &rank);
+  MPI_Comm_size(farewell, &size);
+  if (rank == 0) print_error(error);
+  MPI_Request request;
+  MPI_Ibarrier(farewell, &request);
+  int all_here = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (!all_here && std::chrono::steady_clock::now() < until) {
+    MPI_Test(&request, &all_here, MPI_STATUS_IGNORE);
+    if (!all_here) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (all_here) return static_cast<int>(error.code());
+  if (rank != 0) {
+    std::fprintf(stderr, "maxplus: rank %d of %d:\n", rank, size);
+    print_error(error);
+  }
+  MpiEnvironment::abort(static_cast<int>(error.code()));
+}
+
+int start_ranks(const CommandLine& line, int* argc, char*** argv) {
+  // A deck that is wrong ends every rank before MPI is started.
+  if (line.command == Command::train || line.command == Command::replay) {
+    checked_deck(line, line.command == Command::train ? DeckUse::train : DeckUse::replay, 1);
+  }
+  const std::optional<double> seconds_left = line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
+  install_stop_signals();
+  const DeviceRuntime runtime;
+  const MpiEnvironment mpi(argc, argv);
+  MPI_Comm farewell = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &farewell);
+  int code = 0;
+  try {
+    // MAXPLUS_CHECK_COLLECTIVES, set in tests: every collective first compares its signature on all ranks.
+    const bool checked = std::getenv("MAXPLUS_CHECK_COLLECTIVES") != nullptr;
+    const Communicator world = mpi.world(checked ? Communicator::Checking::on : Communicator::Checking::off);
+    code = run_on_ranks(line, mpi, world, seconds_left);
+  } catch (...) {
+    code = leave_with(as_error(std::current_exception()), farewell);
+  }
+  MPI_Comm_free(&farewell);
+  return code;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  try {
+    const CommandLine line = parse_command_line(std::vector<std::string>(argv + 1, argv + argc));
+    return needs_ranks(line) ? start_ranks(line, &argc, &argv) : run_alone(line);
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
+    if (launcher_rank() == 0) print_error(error);
+    return static_cast<int>(error.code());
+  }
+}
+
+}  // namespace maxplus

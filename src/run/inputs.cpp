@@ -1,0 +1,213 @@
+#include "run/inputs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "data/problem_file.hpp"
+
+namespace maxplus {
+
+namespace {
+
+Locate locate_in(const Deck& deck, const std::string& table) {
+  return [&deck, table](std::string_view key) { return deck.where(key.empty() ? table : table + "." + std::string(key)); };
+}
+
+std::shared_ptr<const Tokenizer> deck_tokenizer(const Deck& deck) {
+  const TokenizerTable& table = deck.tokenizer;
+  if (!table.path.empty()) {
+    throw Error(ExitCode::config, Fault{deck.where("tokenizer.path"), fmt::format("[tokenizer] path = '{}' cannot be read by this version", table.path),
+                                        "kind = \"characters\" or \"words\"", "a model folder or a checkpoint that holds its tokenizer"});
+  }
+  if (table.kind.empty()) return nullptr;
+  return tokenizer_from_keys(table.kind, table.alphabet, table.words, deck.where("tokenizer"));
+}
+
+ModelConfig shape_of_deck(const Deck& deck, const Tokenizer& tokenizer) {
+  const ModelTable& table = deck.model;
+  ModelConfig config;
+  config.family = table.family;
+  config.vocabulary = tokenizer.vocabulary_size();
+  config.width = table.width;
+  config.layers = table.layers;
+  config.heads = table.heads;
+  config.kv_heads = table.kv_heads > 0 ? table.kv_heads : table.heads;
+  config.head_width = table.head_width > 0 ? table.head_width : (table.heads > 0 ? table.width / table.heads : 0);
+  config.ffn_width = table.ffn_width;
+  config.context = table.context;
+  config.tie_embeddings = table.tie_embeddings;
+  config.norm_epsilon = table.norm_epsilon;
+  config.rotary_theta = table.rotary_theta;
+  config.end_token = tokenizer.end_token();
+  std::vector<Fault> faults = model_config_faults(config, deck.where("model"));
+  if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
+  return config;
+}
+
+OpenedModel model_of_deck(const Deck& deck, const std::shared_ptr<const Tokenizer>& tokenizer) {
+  if (!deck.model.path.empty()) {
+    OpenedModel model = open_model(deck.model.path);
+    if (tokenizer) {
+      if (tokenizer->vocabulary_size() > model.config.vocabulary) {
+        throw Error(ExitCode::config,
+                    Fault{deck.where("tokenizer"), fmt::format("the tokenizer has {} tokens, the model {}", tokenizer->vocabulary_size(), model.config.vocabulary),
+                          "no more tokens than the model's vocabulary", "the tokenizer that the model was trained with"});
+      }
+      model.tokenizer = tokenizer;
+    }
+    return model;
+  }
+  if (!tokenizer) {
+    throw Error(ExitCode::config, Fault{deck.where("model"), "a network from random weights needs a tokenizer, and the deck names none",
+                                        "[tokenizer] kind = \"characters\" or \"words\", or a [data] task that brings its own", ""});
+  }
+  OpenedModel model;
+  model.config = shape_of_deck(deck, *tokenizer);
+  model.tokenizer = tokenizer;
+  const auto seed = static_cast<std::uint64_t>(deck.run.seed);
+  model.load = [seed](WeightSet& weights) { weights.initialise(seed); };
+  model.description = fmt::format("{} of random weights", model.config.family);
+  return model;
+}
+
+// What evaluation judges with: the deck's reward, but never a random one where the task knows better.
+RewardTable evaluation_table(const Deck& deck, const Task* task) {
+  RewardTable table = deck.reward;
+  const bool random = table.verifier == "random" && task != nullptr;
+  if (!deck.eval.verifier.empty() || random) {
+    table.verifier = deck.eval.verifier.empty() ? std::string(task->verifier()) : deck.eval.verifier;
+    table.keys = nlohmann::json::object();
+    table.part.clear();
+  }
+  return table;
+}
+
+// Names of verifiers that problems ask for themselves.
+std::vector<std::string> verifiers_of(const ProblemSource* train, std::span<const Problem> held_out) {
+  std::set<std::string> names;
+  for (std::int64_t i = 0; train != nullptr && i < train->size(); ++i) names.insert(train->at(i).verifier);
+  for (const Problem& problem : held_out) names.insert(problem.verifier);
+  names.erase("");
+  return {names.begin(), names.end()};
+}
+
+void open_rewards(const Deck& deck, InputsFor what, RunInputs* inputs) {
+  RewardContext context;
+  context.seed = static_cast<std::uint64_t>(deck.run.seed);
+  context.folder = std::filesystem::path(deck.file).parent_path().string();
+  if (inputs->task) context.default_verifier = inputs->task->verifier();
+  context.problem_verifiers = verifiers_of(inputs->task ? nullptr : inputs->train.get(), inputs->task ? std::span<const Problem>() : inputs->held_out);
+  context.locate = locate_in(deck, "reward");
+  if (what == InputsFor::training) inputs->reward = make_reward_function(deck.reward, context);
+  if (!inputs->held_out.empty()) inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
+}
+
+std::vector<std::int32_t> stop_tokens(const Deck& deck, const OpenedModel& model) {
+  std::vector<std::int32_t> stop;
+  std::vector<Fault> faults;
+  for (const std::string& piece : deck.generation.stop) {
+    const std::optional<std::int32_t> id = model.tokenizer ? model.tokenizer->id_of(piece) : std::nullopt;
+    if (id) {
+      stop.push_back(*id);
+    } else {
+      faults.push_back({deck.where("generation.stop"), fmt::format("stop token '{}' is not a token of the tokenizer", piece), "one token's text", ""});
+    }
+  }
+  if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
+  if (stop.empty() && model.tokenizer) stop.push_back(model.tokenizer->end_token());
+  if (stop.empty() && model.config.end_token >= 0) stop.push_back(model.config.end_token);
+  return stop;
+}
+
+std::int64_t room_for_prompts(const Deck& deck, const ModelConfig& model) {
+  const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
+  const std::int64_t room = model.context - answers;
+  if (room < 1) {
+    throw Error(ExitCode::config, Fault{deck.where("generation.max_new_tokens"),
+                                        fmt::format("max_new_tokens = {} leave no room for a prompt in the context of {}", answers, model.context),
+                                        fmt::format("at most {}", model.context - 1), ""});
+  }
+  return room;
+}
+
+std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::string& path, const RunInputs& inputs, std::vector<std::string>* notes) {
+  ProblemFileOptions options;
+  options.prompt_key = deck.data.prompt_key;
+  options.answer_key = deck.data.answer_key;
+  options.id_key = deck.data.id_key;
+  options.verifier_key = deck.data.verifier_key;
+  options.on_bad_line = on_bad_line_of(deck.data.on_bad_line);
+  options.max_prompt_tokens = room_for_prompts(deck, inputs.model.config);
+  options.answer = ProblemFileOptions::Answer::optional;
+  LoadedProblems loaded = load_problems(path, inputs.model.tokenizer, options);
+  if (!loaded.skip_summary.empty()) notes->push_back(loaded.skip_summary);
+  return loaded.source;
+}
+
+nlohmann::json overlaid(nlohmann::json keys, const nlohmann::json& over) {
+  if (over.is_object()) keys.update(over);
+  return keys;
+}
+
+}  // namespace
+
+RunInputs open_inputs(const Deck& deck, InputsFor what) {
+  RunInputs inputs;
+  std::shared_ptr<const Tokenizer> tokenizer = deck_tokenizer(deck);
+  if (!deck.data.task.empty()) {
+    inputs.task = make_task(deck.data.task, deck.data.task_keys, tokenizer, locate_in(deck, "data"));
+    if (!tokenizer && deck.model.path.empty()) tokenizer = inputs.task->tokenizer();
+  } else if (!tokenizer && deck.model.path.empty() && deck.warm_start && !deck.warm_start->task.empty()) {
+    tokenizer = make_task(deck.warm_start->task, deck.warm_start->task_keys, nullptr, locate_in(deck, "warm_start"))->tokenizer();
+  }
+  inputs.model = model_of_deck(deck, tokenizer);
+  if (inputs.task && inputs.model.tokenizer && inputs.model.tokenizer != tokenizer) {
+    inputs.task = make_task(deck.data.task, deck.data.task_keys, inputs.model.tokenizer, locate_in(deck, "data"));
+  }
+  inputs.stop = stop_tokens(deck, inputs.model);
+
+  const std::int64_t room = room_for_prompts(deck, inputs.model.config);
+  std::shared_ptr<const ProblemSource> held_out;
+  if (inputs.task) {
+    inputs.train = inputs.task->train();
+    held_out = inputs.task->held_out();
+    require_fit(*inputs.train, inputs.model.config.context, inputs.model.config.context - room);
+    require_fit(*held_out, inputs.model.config.context, inputs.model.config.context - room);
+  } else {
+    if (what == InputsFor::training) inputs.train = load_file(deck, deck.data.train, inputs, &inputs.notes);
+    if (!deck.data.eval.empty()) held_out = load_file(deck, deck.data.eval, inputs, &inputs.notes);
+  }
+  if (held_out) {
+    inputs.held_out_in_all = held_out->size();
+    const std::int64_t wanted = deck.eval.problems > 0 ? std::min(deck.eval.problems, held_out->size()) : held_out->size();
+    for (std::int64_t i = 0; i < wanted; ++i) inputs.held_out.push_back(held_out->at(i));
+    inputs.longest_prompt = std::max(inputs.longest_prompt, longest_prompt(*held_out));
+  }
+  if (inputs.train) inputs.longest_prompt = std::max(inputs.longest_prompt, longest_prompt(*inputs.train));
+
+  open_rewards(deck, what, &inputs);
+  return inputs;
+}
+
+std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage) {
+  const WarmStartTable& table = *deck.warm_start;
+  if (!table.train.empty()) {
+    return load_demonstrations(table.train, inputs.model.tokenizer, inputs.model.config.context, on_bad_line_of(deck.data.on_bad_line)).source;
+  }
+  // A task has one set of keys: those of [data] where it is the same task, then [warm_start], then the stage.
+  nlohmann::json keys = table.task == deck.data.task ? deck.data.task_keys : nlohmann::json::object();
+  keys = overlaid(std::move(keys), table.task_keys);
+  std::string place = "warm_start";
+  if (stage >= 0) {
+    keys = overlaid(std::move(keys), table.stage[static_cast<std::size_t>(stage)].task_keys);
+    place = fmt::format("warm_start.stage[{}]", stage);
+  }
+  return make_task(table.task, keys, inputs.model.tokenizer, locate_in(deck, place))->demonstrations();
+}
+
+}  // namespace maxplus

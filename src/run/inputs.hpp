@@ -1,0 +1,41 @@
+#pragma once
+// What a deck points to, opened and checked before anything is allocated: network shape and starting weights, tokenizer,
+// problems, task, demonstrations, judges.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/demonstration.hpp"
+#include "data/problem_source.hpp"
+#include "data/task.hpp"
+#include "deck/tables.hpp"
+#include "run/model_source.hpp"
+#include "text/tokenizer.hpp"
+#include "verify/reward_function.hpp"
+
+namespace maxplus {
+
+struct RunInputs {
+  OpenedModel model;
+  std::shared_ptr<const Task> task;                   // none for files
+  std::shared_ptr<const ProblemSource> train;         // none where nothing is trained
+  std::vector<Problem> held_out;                      // as many as [eval] problems asks for
+  std::int64_t held_out_in_all = 0;
+  std::int64_t longest_prompt = 1;                    // over training and held-out problems
+  std::shared_ptr<const RewardFunction> reward, evaluation_reward;
+  std::vector<std::int32_t> stop;                     // token ids that end a rollout
+  std::vector<std::string> notes;                     // for the log: lines left out, sizes
+};
+
+// `train` needs training problems; `eval` held-out ones.
+enum class InputsFor { training, evaluation };
+
+// Throws with all faults of the deck's keys (78), of files (65, 66).
+RunInputs open_inputs(const Deck& deck, InputsFor what);
+
+// Demonstrations of a warm-start stage (index into [[warm_start.stage]], or -1: the table itself).
+std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage);
+
+}  // namespace maxplus

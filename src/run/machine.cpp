@@ -1,0 +1,94 @@
+#include "run/machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <sched.h>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace maxplus {
+
+namespace {
+
+constexpr std::int64_t kHeadBlockElements = 4 << 20;
+constexpr double kMiB = 1024.0 * 1024.0;
+
+std::int64_t read_number(const char* path, std::int64_t otherwise) {
+  std::ifstream file(path);
+  std::int64_t value = 0;
+  return file >> value ? value : otherwise;
+}
+
+}  // namespace
+
+int online_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t pages = 0, resident = 0;
+  file >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t resident_peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+double unix_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads) {
+  const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return mpi.ranks_on_node() * threads > cores ? Stream::Waiting::sleep : Stream::Waiting::spin_briefly;
+}
+
+std::int64_t head_block_rows(std::int64_t vocabulary) {
+  return std::clamp<std::int64_t>(kHeadBlockElements / std::max<std::int64_t>(1, vocabulary), 16, 256);
+}
+
+std::int64_t available_memory_bytes(int ranks_on_node) {
+  std::int64_t available = std::numeric_limits<std::int64_t>::max();
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string key; meminfo >> key;) {
+    std::int64_t kib = 0;
+    if (key == "MemAvailable:" && meminfo >> kib) available = kib * 1024;
+    std::string rest;
+    std::getline(meminfo, rest);
+  }
+  const std::int64_t group_limit = read_number("/sys/fs/cgroup/memory.max", available);
+  const std::int64_t group_used = read_number("/sys/fs/cgroup/memory.current", 0);
+  available = std::min(available, std::max<std::int64_t>(0, group_limit - group_used));
+  std::int64_t share = available / std::max(1, ranks_on_node);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    share = std::min(share, static_cast<std::int64_t>(limit.rlim_cur));
+  }
+  return share;
+}
+
+void require_memory(const MemoryPlan& plan, int ranks_on_node, const Communicator& world) {
+  const std::int64_t available = available_memory_bytes(ranks_on_node);
+  const std::int64_t lacking = world.maximum(plan.total() - available);
+  if (lacking <= 0) return;
+  std::string parts;
+  for (const MemoryPlan::Line& line : plan.lines) parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", line.name, static_cast<double>(line.bytes) / kMiB);
+  throw Error(ExitCode::os, Fault{"", fmt::format("the plan needs {:.1f} MiB a rank, {:.1f} MiB more than there are", static_cast<double>(plan.total()) / kMiB,
+                                                  static_cast<double>(lacking) / kMiB),
+                                  fmt::format("at most {:.1f} MiB a rank (of which: {} MiB)", static_cast<double>(plan.total() - lacking) / kMiB, parts),
+                                  "fewer ranks a node, smaller micro_batch_tokens or batch_rollouts, or a smaller model"});
+}
+
+}  // namespace maxplus

@@ -1,0 +1,31 @@
+#pragma once
+// What this process sees of its machine: cores, memory, time; and whether a plan of memory fits.
+
+#include <cstdint>
+
+#include "comm/communicator.hpp"
+#include "comm/environment.hpp"
+#include "device/stream.hpp"
+#include "roles/engine.hpp"
+
+namespace maxplus {
+
+int online_cores();                       // this process may run on
+std::int64_t resident_bytes();            // now
+std::int64_t resident_peak_bytes();       // highest since the start
+double unix_time();
+
+// Threads may spin only where every thread of the node has a core.
+Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads);
+
+// Rows of logits held at once: about 16 MiB, at least 16 rows.
+std::int64_t head_block_rows(std::int64_t vocabulary);
+
+// Memory this rank may use: the least of the machine's available memory and the job's cgroup limit, divided by the ranks
+// of the node, and the process limit.
+std::int64_t available_memory_bytes(int ranks_on_node);
+
+// Collective: Error(os) with the plan on all ranks when it does not fit one of them.
+void require_memory(const MemoryPlan& plan, int ranks_on_node, const Communicator& world);
+
+}  // namespace maxplus

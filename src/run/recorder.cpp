@@ -1,0 +1,365 @@
+#include "run/recorder.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "comm/environment.hpp"
+#include "deck/deck.hpp"
+#include "device/runtime.hpp"
+#include "io/checkpoint_file.hpp"
+#include "run/build_info.hpp"
+#include "run/checkpointing.hpp"
+#include "run/machine.hpp"
+#include "run/report.hpp"
+#include "run/rollout_records.hpp"
+#include "verify/response_text.hpp"
+
+namespace maxplus {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+ProgressKind progress_kind(const RecorderOptions& options) {
+  if (options.verbosity == Verbosity::quiet && options.progress == ProgressStyle::automatic) return ProgressKind::none;
+  switch (options.progress) {
+    case ProgressStyle::draw: return ProgressKind::draw;
+    case ProgressStyle::line: return ProgressKind::lines;
+    case ProgressStyle::none: return ProgressKind::none;
+    case ProgressStyle::automatic: break;
+  }
+  return ::isatty(STDERR_FILENO) != 0 ? ProgressKind::draw : ProgressKind::lines;
+}
+
+bool logs_rollouts(const std::string& rule, std::int64_t iteration) {
+  if (rule == "all") return true;
+  if (rule == "none") return false;
+  return iteration % std::stoll(rule.substr(rule.find(' ') + 1)) == 0;  // "every k", checked with the deck
+}
+
+void write_whole(const fs::path& path, const std::string& text) {
+  const fs::path partial = path.string() + ".partial";
+  std::ofstream file(partial, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw Error(ExitCode::io, Fault{path.string(), "could not be written", "room on the disk", ""});
+  fs::rename(partial, path);
+}
+
+}  // namespace
+
+Recorder::Recorder(const Deck& deck, const RunInputs& inputs, const Communicator& world, RecorderOptions options)
+    : deck_(deck), inputs_(inputs), world_(world), options_(std::move(options)), folder_(deck.run.out),
+      log_path_((fs::path(folder_) / "log.txt").string()), checkpoint_folder_((fs::path(folder_) / "checkpoints").string()),
+      log_(world.rank(), options_.verbosity) {
+  open_folder();
+  gather_ranks(world);
+}
+
+Recorder::~Recorder() = default;
+
+// Rank 0 makes or recognises the folder; its verdict is everybody's.
+void Recorder::open_folder() {
+  std::string fault;
+  if (speaks()) {
+    std::error_code error;
+    const fs::path path(folder_);
+    if (fs::exists(path, error) && !fs::is_directory(path, error)) {
+      fault = "is a file, not a folder";
+    } else if (fs::exists(path, error) && !fs::is_empty(path, error) && !fs::exists(path / "manifest.json", error)) {
+      fault = "is not empty and holds no run";
+    } else if (fs::exists(path / "manifest.json", error) && deck_.run.resume == "never") {
+      fault = "holds a run, and [run] resume = \"never\"";
+    } else {
+      fs::create_directories(path / "checkpoints", error);
+      if (error) fault = fmt::format("cannot be created: {}", error.message());
+      if (fault.empty() && ::access(folder_.c_str(), W_OK) != 0) fault = "cannot be written to";
+    }
+    if (fault.empty()) {
+      try {
+        log_.open(log_path_);
+      } catch (const Error& cannot) {
+        fault = cannot.what();
+      }
+    }
+  }
+  std::uint64_t length = fault.size();
+  world_.broadcast(&length, sizeof length, 0);
+  fault.resize(length);
+  world_.broadcast(fault.data(), length, 0);
+  if (!fault.empty()) {
+    throw Error(ExitCode::cannot_create, Fault{folder_, "the run folder " + fault, "an empty or new folder, or one of this run to go on with", "--out FOLDER"});
+  }
+}
+
+void Recorder::gather_ranks(const Communicator& world) {
+  const std::string mine = MpiEnvironment::host_name();
+  const auto bytes = world.gather_all(std::as_bytes(std::span<const char>(mine.data(), mine.size())));
+  std::set<std::string> hosts;
+  nlohmann::ordered_json map = nlohmann::ordered_json::array();
+  for (std::size_t r = 0; r < bytes.size(); ++r) {
+    const std::string host(reinterpret_cast<const char*>(bytes[r].data()), bytes[r].size());
+    hosts.insert(host);
+    map.push_back({{"rank", r}, {"host", host}, {"roles", deck_.reference ? nlohmann::json{"generator", "actor", "reference"} : nlohmann::json{"generator", "actor"}}});
+  }
+  nodes_ = static_cast<int>(hosts.size());
+  manifest_["ranks"] = world.size();
+  manifest_["nodes"] = nodes_;
+  manifest_["rank_map"] = std::move(map);
+}
+
+std::optional<std::string> Recorder::checkpoint_to_resume() {
+  const std::string& rule = deck_.run.resume;
+  if (rule == "never") return std::nullopt;
+  if (rule != "auto") return rule;
+  const ValidCheckpoint found = newest_valid_checkpoint(checkpoint_folder_, world_.handle());
+  for (const std::string& refused : found.refused) warn("checkpoint not used: " + refused);
+  return found.path;
+}
+
+void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, const Algorithm& algorithm) {
+  if (!speaks()) return;
+  const fs::path folder(folder_);
+  // A line belongs to the state if its iteration is completed there; the line of iteration 0 and those of the warm start by steps.
+  keep_lines(folder / "metrics.jsonl", [&state](const Json& line) {
+    const std::int64_t iteration = line.value("iteration", std::int64_t{0});
+    return iteration <= state.iteration && (state.start_recorded || iteration > 0) && !(iteration == state.iteration && !state.pending_row.is_null());
+  });
+  keep_lines(folder / "updates.jsonl", [&state](const Json& line) {
+    if (line.value("phase", std::string()) == "warm_start") return line.value("stage_step", std::int64_t{0}) <= state.warm_step;
+    return line.value("iteration", std::int64_t{0}) <= state.iteration;
+  });
+  truncate_after(folder / "rollouts.jsonl", state.iteration);
+  if (std::ifstream lines(folder / "metrics.jsonl"); lines) {
+    for (std::string text; std::getline(lines, text);) {
+      nlohmann::json pairs = nlohmann::json::array();
+      const Json line = Json::parse(text);
+      for (const auto& [name, value] : line.items()) pairs.push_back({name, value});
+      MetricsRow row = MetricsRow::from_json(pairs);
+      if (row.has("eval_accuracy")) evaluations_.push_back(row);
+      if (row.has("reward_mean")) {
+        if (!first_trained_) first_trained_ = row;
+        last_trained_ = std::move(row);
+      }
+    }
+  }
+  metrics_ = std::make_unique<JsonLinesWriter>(folder / "metrics.jsonl");
+  updates_ = std::make_unique<JsonLinesWriter>(folder / "updates.jsonl");
+  rollouts_ = std::make_unique<JsonLinesWriter>(folder / "rollouts.jsonl");
+  write_whole(folder / "deck.toml", effective_deck(deck_));
+
+  manifest_["title"] = deck_.title;
+  manifest_["command"] = options_.command;
+  for (const auto& [name, value] : build_info()) manifest_["build"][name] = value;
+  manifest_["backend"] = backend_description();
+  manifest_["processor"] = processor_name();
+  manifest_["instruction_set"] = instruction_set();
+  manifest_["arithmetic"] = deck_.model.compute == "bf16" ? "bf16_dot" : "f32";
+  manifest_["threads"] = deck_.run.threads;
+  manifest_["model"] = inputs_.model.description;
+  manifest_["inputs"] = nlohmann::json::parse(inputs_record(inputs_));
+  manifest_["restarts"] = state.restarts;
+  for (const MemoryPlan::Line& line : plan.lines) manifest_["memory_plan_bytes"][line.name] = line.bytes;
+  manifest_["started_unix"] = unix_time();
+  write_manifest("running");
+
+  event(fmt::format("{}: {} ranks on {} nodes, {} threads a rank, {} ({}), {}", version_text(), world_.size(), nodes_, deck_.run.threads, processor_name(),
+                    instruction_set(), inputs_.model.description));
+  for (const std::string& note : inputs_.notes) event(note);
+  for (const std::string& sentence : algorithm.describe()) event(sentence);
+  std::string table = plan.table();
+  for (std::size_t at = 0, end; at < table.size(); at = end + 1) {
+    end = table.find('\n', at);
+    event(table.substr(at, end - at));
+  }
+  if (state.iteration > 0 || state.warm_step > 0) {
+    event(fmt::format("going on from iteration {} (warm-start step {})", state.iteration, state.warm_step));
+  }
+}
+
+void Recorder::write_manifest(const std::string& exit_reason) {
+  manifest_["exit"] = exit_reason;
+  manifest_["updated_unix"] = unix_time();
+  write_whole(fs::path(folder_) / "manifest.json", manifest_.dump(1) + "\n");
+}
+
+void Recorder::warm_start_step(const StepReport& report, const RunState& state, std::int64_t steps, double elapsed_s) {
+  if (!speaks()) return;
+  MetricsRow row;
+  row.set("iteration", std::int64_t{0});
+  row.set("phase", "warm_start");
+  row.set("stage_step", state.warm_step);
+  row.set("loss", report.loss);
+  row.set("entropy_mean", report.entropy_mean);
+  row.set("denominator_tokens", report.denominator_tokens);
+  row.set("tokens_trained", report.tokens_trained);
+  row.set("tokens_processed", report.tokens_processed);
+  row.set("gradient_norm", report.gradient_norm);
+  row.set("update_norm", report.update_norm);
+  row.set("learning_rate", report.learning_rate);
+  row.set("elapsed_s", elapsed_s);
+  updates_->write(row.line());
+  if (progress_noun_ != "warm-start step") {
+    progress_noun_ = "warm-start step";
+    progress_ = std::make_unique<Progress>(progress_kind(options_), progress_noun_, steps, state.warm_step - 1, std::cerr, [this] { return timer_.seconds(); });
+  }
+  progress_->update(state.warm_step, fmt::format("loss {:.4f}", report.loss));
+}
+
+void Recorder::step(const StepReport& report, std::int64_t iteration, const RunState& state, double elapsed_s) {
+  if (!speaks()) return;
+  MetricsRow row;
+  row.set("iteration", iteration);
+  row.set("step", state.step);
+  add_step_statistics(&row, report);
+  row.set("elapsed_s", elapsed_s);
+  updates_->write(row.line());
+}
+
+MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const Experience> experiences, std::span<const StepReport> steps,
+                                   const RunState& state) const {
+  MetricsRow row;
+  row.set("iteration", facts.iteration);
+  row.set("step", state.step);
+  row.set("policy_version", facts.iteration);
+  std::vector<std::string> parts;
+  if (inputs_.reward && inputs_.reward->parts().size() > 1) {
+    for (const RewardFunction::Part& part : inputs_.reward->parts()) parts.push_back(part.name);
+  }
+  add_rollout_statistics(&row, experiences, parts);
+  add_step_statistics(&row, steps);
+  row.set("problems", facts.groups);
+  row.set("groups_dropped", facts.groups_dropped);
+  row.set("rollouts_dropped", facts.rollouts_dropped);
+  row.set("seconds_training", facts.seconds_training);
+  std::int64_t trained_rows = 0, trained = 0;
+  for (const StepReport& step : steps) trained_rows += step.tokens_processed, trained += step.tokens_trained;
+  row.set("tokens_processed", facts.tokens_processed + trained_rows);
+  if (!facts.replayed) {
+    row.set("tokens_generated", facts.tokens_generated);
+    row.set("seconds_generation", facts.seconds_generation);
+    row.set("seconds_assessment", facts.seconds_assessment);
+    row.set("tail_share", facts.tail_share);
+    if (facts.seconds_generation > 0) row.set("generation_tokens_per_s", static_cast<double>(facts.tokens_generated) / facts.seconds_generation);
+  }
+  if (facts.seconds_training > 0 && trained > 0) row.set("training_tokens_per_s", static_cast<double>(trained_rows) / facts.seconds_training);
+  return row;
+}
+
+void Recorder::add_evaluation(MetricsRow* row, const EvaluationResult& result) const {
+  row->set("eval_problems", result.problems);
+  if (result.accuracy) row->set("eval_accuracy", *result.accuracy);
+  row->set("eval_response_length_mean", result.response_length_mean);
+  if (result.accuracy_sampled) row->set("eval_accuracy_sampled", *result.accuracy_sampled);
+  for (const auto& [k, value] : result.pass_at) row->set(fmt::format("eval_pass_at_{}", k), value);
+}
+
+void Recorder::rollouts(std::span<const Experience> experiences, std::int64_t iteration) {
+  if (!speaks() || !logs_rollouts(deck_.run.log_rollouts, iteration)) return;
+  for (const Experience& experience : experiences) {
+    const std::string text = inputs_.model.tokenizer ? response_text(*inputs_.model.tokenizer, experience.rollout) : std::string();
+    rollouts_->write(rollout_record(iteration, experience, text));
+  }
+}
+
+void Recorder::iteration(const MetricsRow& row, const RunState& state) {
+  if (!speaks()) return;
+  metrics_->write(row.line());
+  if (row.has("eval_accuracy")) evaluations_.push_back(row);
+  if (row.has("reward_mean")) {
+    if (!first_trained_) first_trained_ = row;
+    last_trained_ = row;
+  }
+  std::string detail;
+  if (row.has("reward_mean")) detail = fmt::format("reward {:.3f}", row.number("reward_mean"));
+  if (row.has("response_length_mean")) detail += fmt::format("  length {:.1f}", row.number("response_length_mean"));
+  if (!evaluations_.empty()) detail += fmt::format("  held-out {:.3f}", evaluations_.back().number("eval_accuracy"));
+  if (state.iteration == 0) {
+    if (!evaluations_.empty()) event(fmt::format("after the warm start: held-out accuracy {:.3f}", evaluations_.back().number("eval_accuracy")));
+    return;
+  }
+  if (progress_noun_ != "iteration") {
+    progress_noun_ = "iteration";
+    progress_ = std::make_unique<Progress>(progress_kind(options_), progress_noun_, deck_.run.iterations, state.iteration - 1, std::cerr, [this] { return timer_.seconds(); });
+  }
+  progress_->update(state.iteration, detail);
+}
+
+void Recorder::event(const std::string& line) {
+  if (!speaks()) return;
+  if (progress_) progress_->pause();
+  log_.event(line);
+}
+
+void Recorder::warn(const std::string& line) {
+  if (!speaks()) return;
+  if (progress_) progress_->pause();
+  log_.warning(line);
+}
+
+void Recorder::flush() {
+  if (!speaks() || !metrics_) return;
+  metrics_->sync();
+  updates_->sync();
+  rollouts_->sync();
+  log_.flush();
+}
+
+std::string Recorder::summary(const RunState& state, double elapsed_s, Ending ending, const std::string& reason) const {
+  const auto shown = [](const MetricsRow& row, const char* name) { return row.has(name) ? fmt::format("{:.3f}", row.number(name)) : std::string("-"); };
+  std::string text = fmt::format("\n{}\n", deck_.title.empty() ? folder_ : deck_.title);
+  if (!evaluations_.empty()) {
+    text += fmt::format("  {:<34}{:>10}{:>10}\n", "", "start", "end");
+    text += fmt::format("  {:<34}{:>10}{:>10}\n", fmt::format("held-out accuracy ({} problems)", static_cast<std::int64_t>(evaluations_.back().number("eval_problems"))),
+                        shown(evaluations_.front(), "eval_accuracy"), shown(evaluations_.back(), "eval_accuracy"));
+    if (evaluations_.back().has("eval_accuracy_sampled")) {
+      text += fmt::format("  {:<34}{:>10}{:>10}\n", "held-out accuracy, sampled", shown(evaluations_.front(), "eval_accuracy_sampled"), shown(evaluations_.back(), "eval_accuracy_sampled"));
+    }
+  }
+  if (first_trained_) {
+    for (const auto& [label, name] : {std::pair{"mean reward", "reward_mean"}, {"mean response length, tokens", "response_length_mean"}, {"entropy, nats", "entropy_mean"}}) {
+      text += fmt::format("  {:<34}{:>10}{:>10}\n", label, shown(*first_trained_, name), shown(*last_trained_, name));
+    }
+  }
+  text += fmt::format("  {} iterations, {} updates, {}\n", state.iteration, state.step, duration_text(elapsed_s));
+  if (ending == Ending::stopped) text += fmt::format("  saved and left early: {}; start the same command again to go on\n", reason);
+  text += fmt::format("  run folder  {}\n", folder_);
+  if (ending != Ending::stopped) text += fmt::format("  report      {}\n", (fs::path(folder_) / "report" / "index.html").string());
+  return text;
+}
+
+void Recorder::finish(const RunState& state, double elapsed_s, Ending ending, const std::string& reason) {
+  if (!speaks()) return;
+  progress_.reset();
+  flush();
+  write_manifest(ending == Ending::finished ? "finished" : ending == Ending::paused ? "stopped after [run] stop_after" : reason);
+  if (ending != Ending::stopped) {
+    try {
+      write_report({fs::path(folder_)}, fs::path(folder_) / "report");
+    } catch (const Error& error) {
+      log_.warning(fmt::format("no report: {}", error.what()));
+    }
+  }
+  if (options_.verbosity == Verbosity::quiet && options_.output == CommandLine::Output::human) return;
+  std::string text = summary(state, elapsed_s, ending, reason);
+  if (options_.output == CommandLine::Output::json) {
+    nlohmann::ordered_json json;
+    json["iterations"] = state.iteration;
+    json["out"] = folder_;
+    if (!evaluations_.empty()) json["eval_accuracy"] = evaluations_.back().number("eval_accuracy");
+    json["elapsed_s"] = elapsed_s;
+    text = json.dump() + "\n";
+  }
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace maxplus

@@ -1,0 +1,338 @@
+// A run from start to end: opening, the loop, evaluation, checkpoints. Warm start and iteration have files of their own.
+#include "run/training_run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "deck/deck.hpp"
+#include "io/safetensors.hpp"
+#include "ops/elementwise.hpp"
+#include "run/machine.hpp"
+#include "run/replay_file.hpp"
+
+namespace maxplus {
+
+namespace {
+
+double maximum_of(const Communicator& ranks, double value) {
+  ranks.maximum(std::span<double>(&value, 1));
+  return value;
+}
+
+}  // namespace
+
+GenerationRule generation_rule(const Deck& deck, const RunInputs& inputs) {
+  GenerationRule rule;
+  rule.sampling.inverse_temperature = static_cast<float>(1.0 / deck.generation.temperature);
+  rule.sampling.top_k = static_cast<std::int32_t>(deck.generation.top_k);
+  rule.sampling.top_p = static_cast<float>(deck.generation.top_p);
+  rule.max_new_tokens = deck.generation.max_new_tokens;
+  rule.force_length = deck.generation.force_length;
+  rule.stop = inputs.stop;
+  rule.seed = static_cast<std::uint64_t>(deck.run.seed);
+  rule.purpose = Purpose::sampling;
+  return rule;
+}
+
+EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, std::uint32_t iteration) {
+  EvaluationRequest request;
+  request.problems = inputs.held_out;
+  request.iteration = iteration;
+  GenerationRule rule = generation_rule(deck, inputs);
+  rule.purpose = Purpose::evaluation;
+  rule.force_length = 0;
+  rule.sampling.top_k = 0;
+  rule.sampling.top_p = 1;
+  if (deck.eval.max_new_tokens > 0) rule.max_new_tokens = deck.eval.max_new_tokens;
+  request.greedy = rule;
+  request.greedy.sampling.greedy = true;
+  request.greedy.sampling.inverse_temperature = 1;
+  if (deck.eval.samples > 0) {
+    request.samples = deck.eval.samples;
+    request.sampled = rule;
+    request.sampled->sampling.inverse_temperature = static_cast<float>(1.0 / deck.eval.temperature);
+  }
+  return request;
+}
+
+EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
+  const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
+  const std::int64_t longest = std::min(inputs.model.config.context, inputs.longest_prompt + answers);
+  EngineShape shape;
+  shape.model = inputs.model.config;
+  shape.arithmetic = deck.model.compute == "bf16" ? ops::Arithmetic::bf16_dot : ops::Arithmetic::f32;
+  shape.threads = static_cast<int>(deck.run.threads);
+  // A sequence that a file brings may be as long as the context, so a batch always has room for one.
+  shape.limits.batch_tokens = std::max(deck.optimizer.micro_batch_tokens, deck.warm_start && !deck.warm_start->train.empty() ? inputs.model.config.context : longest);
+  shape.limits.batch_segments = shape.limits.batch_tokens;
+  Generator::Limits generation;
+  generation.rows = deck.generation.batch_rollouts;
+  generation.group_size = std::max(deck.generation.group_size, deck.eval.samples);
+  generation.prompt_tokens = std::max<std::int64_t>(1, inputs.longest_prompt);
+  generation.new_tokens = answers;
+  generation.prefill_tokens = std::max(generation.rows, std::min<std::int64_t>(1024, generation.prompt_tokens * generation.rows));
+  shape.generation = generation;
+  shape.limits.extend_tokens = generation.prefill_tokens;
+  shape.limits.extend_rows = Generator::rows_asked(generation);
+  shape.limits.head_block = head_block_rows(inputs.model.config.vocabulary);
+  shape.optimizer = deck.optimizer;
+  shape.reference = deck.reference.has_value();
+  return shape;
+}
+
+TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicator& world, TrainingOptions options)
+    : deck_(std::move(deck)), world_(world), mpi_(mpi), options_(std::move(options)),
+      wall_(deck_.run.wall_limit_min, options_.scheduler_seconds_left) {}
+
+TrainingRun::~TrainingRun() = default;
+
+ExitCode TrainingRun::run() {
+  world_.require_equal("the deck", deck_record(deck_).dump());
+  algorithm_ = make_algorithm(deck_.algorithm, deck_.generation.max_new_tokens);
+  inputs_ = open_inputs(deck_, InputsFor::training);
+  const EngineShape shape = engine_shape(deck_, inputs_);
+  const MemoryPlan plan = Engine::plan(shape, world_.rank(), world_.size());
+  require_memory(plan, mpi_.ranks_on_node(), world_);
+
+  recorder_ = std::make_unique<Recorder>(deck_, inputs_, world_, options_.recorder);
+  watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, recorder_->log_path());
+  engine_ = std::make_unique<Engine>(shape, world_.rank(), world_.size(), waiting_for(mpi_, shape.threads));
+  assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
+  if (inputs_.evaluation_reward) {
+    evaluation_assessor_ = std::make_unique<Assessor>(inputs_.evaluation_reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
+  }
+  if (!options_.replay_file.empty()) {
+    recorded_ = read_recorded_iterations(options_.replay_file, {inputs_.model.config.vocabulary, shape.limits.batch_tokens});
+  }
+  if (!options_.gradients_file.empty()) write_first_gradient();
+  resume_or_start();
+
+  const std::int64_t iterations = iterations_in_all();
+  const std::int64_t last = deck_.run.stop_after > 0 ? std::min(iterations, deck_.run.stop_after) : iterations;
+  Next next = Next::go_on;
+  if (state_.iteration < last || !state_.start_recorded || !state_.pending_row.is_null()) {
+    next = warm_start();
+    if (next == Next::go_on) next = begin_loop();
+    while (next == Next::go_on && state_.iteration < last) next = iterate();
+    if (next == Next::go_on) save();
+  }
+  Recorder::Ending ending = Recorder::Ending::stopped;
+  if (next == Next::go_on) ending = state_.iteration >= iterations ? Recorder::Ending::finished : Recorder::Ending::paused;
+  recorder_->finish(state_, elapsed_s(), ending, stop_reason_);
+  return next == Next::go_on ? ExitCode::ok : ExitCode::temporary;
+}
+
+std::int64_t TrainingRun::iterations_in_all() const {
+  if (options_.replay_file.empty()) return deck_.run.iterations;
+  return std::min(deck_.run.iterations, static_cast<std::int64_t>(recorded_.size()));
+}
+
+void TrainingRun::resume_or_start() {
+  watchdog_->beat("start");
+  const std::optional<std::string> checkpoint = recorder_->checkpoint_to_resume();
+  if (checkpoint) {
+    state_ = load_run_checkpoint(*checkpoint, deck_, inputs_, *engine_, world_);
+    elapsed_before_s_ = state_.elapsed_s;
+    ++state_.restarts;
+    saved_ = true;
+    if (engine_->reference() != nullptr && state_.start_recorded) {
+      if (deck_.reference->path != "policy") open_model(deck_.reference->path).load(*engine_->reference_weights());
+      engine_->reference()->pack_weights();
+    }
+  } else {
+    inputs_.model.load(engine_->weights());
+  }
+  engine_->policy().pack_weights();
+  recorder_->begin_files(state_, engine_->memory_plan(), *algorithm_);
+}
+
+// The gradient of the first step of the loop under the published names, before clipping.
+void TrainingRun::write_first_gradient() {
+  const std::string path = options_.gradients_file;
+  engine_->trainer().on_gradient = [this, path](TensorView gradient) {
+    if (!state_.warm_start_done) return;
+    engine_->trainer().on_gradient = nullptr;
+    if (world_.rank() != 0) return;
+    std::vector<SafetensorsTensor> tensors;
+    for (const Parameter& parameter : engine_->weights().parameters()) {
+      const std::int64_t offset = parameter.weight.as<float>() - engine_->weights().all().as<float>();
+      tensors.push_back({parameter.name, TensorView(gradient.as<float>() + offset, DType::f32, Space::host, parameter.global_extents)});
+    }
+    write_safetensors(path, std::move(tensors), {{"content", "dL/dw of the first step, before clipping"}});
+  };
+}
+
+TrainingRun::Next TrainingRun::begin_loop() {
+  if (engine_->reference() != nullptr && state_.iteration == 0 && !state_.start_recorded) {
+    WeightSet& reference = *engine_->reference_weights();
+    if (deck_.reference->path == "policy") {
+      ops::copy(engine_->stream(), reference.all(), engine_->weights().all());
+    } else {
+      open_model(deck_.reference->path).load(reference);
+    }
+    engine_->reference()->pack_weights();
+  }
+  if (!state_.pending_row.is_null()) return finish_iteration(MetricsRow::from_json(state_.pending_row));
+  if (state_.start_recorded) return Next::go_on;
+  MetricsRow row;
+  row.set("iteration", std::int64_t{0});
+  row.set("policy_version", std::int64_t{0});
+  row.set("step", std::int64_t{0});
+  return finish_iteration(std::move(row));
+}
+
+TrainingRun::Next TrainingRun::iterate() {
+  const Timer timer;
+  const std::int64_t iteration = state_.iteration + 1;
+  Collected collected = collect(iteration);
+  if (collected.abandoned) {
+    stop_reason_ = "asked to stop";
+    save();
+    return Next::leave;
+  }
+  const Timer training;
+  const std::vector<StepReport> steps = train_on(&collected, iteration);
+  watchdog_->wait("end of training");
+  const double seconds_training = maximum_of(world_, training.seconds());
+
+  state_.iteration = iteration;
+  ++state_.policy_version;
+  state_.problem_cursor += collected.problems_taken;
+  if (!options_.replay_file.empty()) ++state_.replay_cursor;
+  state_.iterations_without_signal = steps.empty() ? state_.iterations_without_signal + 1 : 0;
+  saved_ = false;
+
+  IterationFacts facts;
+  facts.iteration = iteration;
+  facts.groups = collected.groups;
+  facts.groups_zero_spread = collected.groups_zero_spread;
+  facts.groups_dropped = collected.groups_dropped;
+  facts.rollouts_dropped = collected.rollouts_dropped;
+  facts.tokens_generated = collected.tokens_generated;
+  facts.tokens_processed = collected.tokens_processed;
+  facts.seconds_generation = collected.seconds_generation;
+  facts.seconds_assessment = collected.seconds_assessment;
+  facts.seconds_training = seconds_training;
+  facts.steps_skipped = steps_skipped_;
+  facts.tail_share = collected.tail_share;
+  facts.replayed = !options_.replay_file.empty();
+  MetricsRow row = recorder_->iteration_row(facts, collected.experiences, steps, state_);
+  recorder_->rollouts(collected.experiences, iteration);
+  const double seconds = timer.seconds();
+  row.set("seconds_iteration", maximum_of(world_, seconds));
+  longest_iteration_s_ = std::max(longest_iteration_s_, seconds);
+  if (deck_.run.no_signal_limit > 0 && state_.iterations_without_signal >= deck_.run.no_signal_limit) {
+    save();
+    throw Error(ExitCode::numeric, Fault{"", fmt::format("{} iterations in a row gave nothing to learn from: in every group all rewards were equal", state_.iterations_without_signal),
+                                         "groups with different rewards", "easier or harder problems, a larger group_size, a higher temperature; the state is saved"});
+  }
+  return finish_iteration(std::move(row));
+}
+
+// Evaluation if due, the line, the checkpoint; then whether to stop. If a stop is asked for during the evaluation, the line is
+// kept in the state and the evaluation is made after the resume.
+TrainingRun::Next TrainingRun::finish_iteration(MetricsRow row) {
+  const std::int64_t iteration = state_.iteration;
+  if (evaluate_into(&row, iteration) == Next::leave) {
+    state_.pending_row = row.to_json();
+    stop_reason_ = "asked to stop";
+    saved_ = false;
+    save();
+    return Next::leave;
+  }
+  state_.pending_row = nlohmann::json();
+  const bool first = !state_.start_recorded;
+  state_.start_recorded = true;
+  row.set("weights_hash", engine_->weights().hash());
+  row.set("policy_version", state_.policy_version);
+  row.set("ranks", std::int64_t{world_.size()});
+  row.set("nodes", std::int64_t{recorder_->nodes()});
+  row.set("memory_peak_bytes", world_.maximum(resident_peak_bytes()));
+  row.set("time_unix", unix_time());
+  row.set("elapsed_s", elapsed_s());
+  if (checkpoint_s_ > 0) row.set("seconds_checkpoint", checkpoint_s_);  // of the one written since the last line
+  checkpoint_s_ = 0;
+  // The line comes before the checkpoint that counts it: lines beyond the newest checkpoint are cut back on resume.
+  recorder_->iteration(row, state_);
+  const bool due = deck_.run.checkpoint_every > 0 && iteration > 0 && iteration % deck_.run.checkpoint_every == 0;
+  if (due || (first && deck_.warm_start && deck_.warm_start->steps > 0)) save();
+  if (stop_agreed()) {
+    save();
+    return Next::leave;
+  }
+  return Next::go_on;
+}
+
+bool TrainingRun::evaluation_due(std::int64_t iteration) const {
+  if (deck_.eval.every == 0 || inputs_.held_out.empty()) return false;
+  return iteration % deck_.eval.every == 0 || iteration == iterations_in_all();
+}
+
+TrainingRun::Next TrainingRun::evaluate_into(MetricsRow* row, std::int64_t iteration) {
+  if (!evaluation_due(iteration)) return Next::go_on;
+  watchdog_->beat("evaluation");
+  const Timer timer;
+  const EvaluationRequest request = evaluation_request(deck_, inputs_, static_cast<std::uint32_t>(iteration));
+  const EvaluationResult result = evaluate(request, engine_->generator(), *evaluation_assessor_, world_, stop_request());
+  if (result.abandoned) return Next::leave;
+  recorder_->add_evaluation(row, result);
+  row->set("seconds_evaluation", maximum_of(world_, timer.seconds()));
+  return Next::go_on;
+}
+
+void TrainingRun::save() {
+  if (saved_) return;
+  watchdog_->wait("checkpoint");
+  const Timer timer;
+  state_.elapsed_s = elapsed_s();
+  state_.optimizer_step = engine_->trainer().optimizer().steps();
+  recorder_->flush();
+  try {
+    save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, world_, recorder_->verified_checkpoints());
+    saved_ = true;
+  } catch (const Error& error) {
+    if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
+    recorder_->warn(fmt::format("checkpoint not written, going on: {}", error.what()));
+  }
+  checkpoint_s_ = maximum_of(world_, timer.seconds());
+  longest_checkpoint_s_ = std::max(longest_checkpoint_s_, checkpoint_s_);
+}
+
+bool TrainingRun::stop_agreed() {
+  // Bit 0: a signal came on some rank; bit 1: rank 0 says that time is nearly up.
+  std::int64_t wish = stop_requested() ? 1 : 0;
+  if (world_.rank() == 0 && wall_.reached(longest_iteration_s_, longest_checkpoint_s_)) wish |= 2;
+  watchdog_->wait("agreement to go on");
+  wish = world_.maximum(wish);
+  watchdog_->beat("between iterations");
+  if (wish == 0) return false;
+  stop_reason_ = (wish & 2) != 0 ? "the wall limit is near" : "asked to stop by a signal";
+  saved_ = false;
+  return true;
+}
+
+StopRequest TrainingRun::stop_request() {
+  return [this] {
+    watchdog_->beat("generation");
+    return stop_requested();
+  };
+}
+
+void TrainingRun::handle_skipped(const StepReport& report) {
+  if (!report.skipped) {
+    state_.steps_skipped_in_a_row = 0;
+    return;
+  }
+  ++state_.steps_skipped_in_a_row;
+  ++steps_skipped_;
+  recorder_->warn(fmt::format("the gradient is not finite (norm {}): step left out, {} in a row", report.gradient_norm, state_.steps_skipped_in_a_row));
+  if (state_.steps_skipped_in_a_row > deck_.run.skip_limit) {
+    throw Error(ExitCode::numeric, Fault{"", fmt::format("{} steps in a row had a gradient that is not finite", state_.steps_skipped_in_a_row),
+                                         fmt::format("at most [run] skip_limit = {}", deck_.run.skip_limit), "a smaller learning_rate; the newest checkpoint is good"});
+  }
+}
+
+}  // namespace maxplus

@@ -1,0 +1,50 @@
+"""On policy the ratio is exactly 1 and the gap exactly 0, and generate, logprob and replay agree bit for bit."""
+import json
+
+from program import Folder, Report, TINY_DECK, WARM_START, lines, run, sets
+
+report = Report()
+with Folder() as folder:
+    deck = folder.deck(TINY_DECK + WARM_START)
+    for compute in ("f32", "bf16"):
+        for temperature in (1.0, 0.7):
+            name = f"on_policy: {compute} at temperature {temperature}"
+            out = folder / f"{compute}_{temperature}"
+            done = run(["train", deck, "--out", out, "--quiet"]
+                       + sets(model__compute=compute, generation__temperature=temperature, run__iterations=2), ranks=2)
+            if not report.check(f"{name} runs", done.returncode == 0, done.stderr):
+                continue
+            trained = [m for m in lines(out + "/metrics.jsonl") if "first_ratio_min" in m]
+            report.check(f"{name}: something was trained", trained)
+            report.check(f"{name}: first ratio is 1", all(m["first_ratio_min"] == 1 and m["first_ratio_max"] == 1 for m in trained), trained)
+            report.check(f"{name}: gap is 0", all(m["log_prob_gap_max"] == 0 for m in trained), trained)
+
+            # From outside: draw with the last checkpoint, score what was drawn.
+            with open(out + "/checkpoints/latest", encoding="utf-8") as file:
+                model = out + "/checkpoints/" + file.read().strip()
+            problems = folder.file("problems.jsonl", '{"prompt": "9 3 6 = 12 :"}\n{"prompt": "1 2 3 = 6 :"}\n{"prompt_ids": [4, 5, 6, 34, 9, 35]}\n')
+            settings = sets(model__compute=compute)
+            drawn = run(["generate", model, problems, "--samples", "3", "--temperature", str(temperature), "--max-new-tokens", "40"] + settings)
+            if not report.check(f"{name}: generate", drawn.returncode == 0, drawn.stderr):
+                continue
+            rollouts = [json.loads(line) for line in drawn.stdout.splitlines()]
+            report.check(f"{name}: nine rollouts", len(rollouts) == 9, len(rollouts))
+            asked = folder.file("ids.jsonl", "".join(json.dumps({"ids": r["prompt_ids"] + r["response_ids"]}) + "\n" for r in rollouts))
+            for ranks in (0, 2):
+                scored = run(["logprob", model, asked, "--temperature", str(temperature)] + settings, ranks=ranks)
+                if not report.check(f"{name}: logprob on {ranks} ranks", scored.returncode == 0, scored.stderr):
+                    continue
+                values = [json.loads(line)["log_prob"] for line in scored.stdout.splitlines()]
+                equal = len(values) == len(rollouts) and all(
+                    v[len(r["prompt_ids"]):] == r["log_prob"] for v, r in zip(values, rollouts))
+                report.check(f"{name}: logprob on {ranks} ranks has the sampler's bits", equal)
+
+            # Replay of the run's own rollouts gives the run's own weights.
+            again = folder / f"replay_{compute}_{temperature}"
+            replayed = run(["replay", deck, out + "/rollouts.jsonl", "--out", again, "--quiet"]
+                           + sets(model__compute=compute, generation__temperature=temperature, run__iterations=2), ranks=1)
+            if report.check(f"{name}: replay runs", replayed.returncode == 0, replayed.stderr):
+                a = [(m["iteration"], m["weights_hash"]) for m in lines(out + "/metrics.jsonl")]
+                b = [(m["iteration"], m["weights_hash"]) for m in lines(again + "/metrics.jsonl")]
+                report.check(f"{name}: replay has the run's weights", a == b, f"{a} {b}")
+report.finish()

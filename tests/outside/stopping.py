@@ -1,0 +1,117 @@
+"""Signals and the wall limit save and exit 75, a stopped rank is named by the watchdog, a killed one loses nothing; all resume exactly."""
+import os
+import signal
+import time
+
+from program import Folder, Report, TINY_DECK, WARM_START, hashes, read, run, sets, start
+
+report = Report()
+KEYS = dict(run__iterations=40, run__checkpoint_every=2, eval__every=0)
+
+
+def children(process):
+    """Process ids of the ranks below a launcher, found by walking /proc."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                    text = file.read()
+                name, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
+                parents[int(entry)] = (int(rest[1]), name)
+            except OSError:
+                continue
+    found, ring = [], [process]
+    while ring:
+        parent = ring.pop()
+        for pid, (above, name) in parents.items():
+            if above == parent:
+                ring.append(pid)
+                if name == "maxplus":
+                    found.append(pid)
+    return sorted(found)
+
+
+def wait_for(path, lines_wanted, seconds=60):
+    end = time.time() + seconds
+    while time.time() < end:
+        if os.path.exists(path) and read(path).count(b"\n") >= lines_wanted:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def launcher_of(process):
+    """The mpirun below `timeout`."""
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                    text = file.read()
+            except OSError:
+                continue
+            if int(text[text.rindex(")") + 2:].split()[1]) == process.pid:
+                return int(entry)
+    return None
+
+
+with Folder() as folder:
+    deck = folder.deck(TINY_DECK + WARM_START)
+    whole = folder / "whole"
+    done = run(["train", deck, "--out", whole, "--quiet"] + sets(**KEYS), ranks=2)
+    report.check("stopping: the uninterrupted run", done.returncode == 0, done.stderr)
+    expected = (hashes(whole), read(whole + "/rollouts.jsonl")) if done.returncode == 0 else None
+
+    def finish(name, out, ranks=2):
+        """Resumes and compares with the uninterrupted run."""
+        again = run(["train", deck, "--out", out, "--quiet"] + sets(**KEYS), ranks=ranks)
+        if report.check(f"stopping: {name}: resumes", again.returncode == 0, again.stderr):
+            report.check(f"stopping: {name}: the bits of the uninterrupted run", (hashes(out), read(out + "/rollouts.jsonl")) == expected)
+
+    # SIGUSR1 through the launcher; SIGTERM to one rank.
+    for name, number, to_rank in (("SIGUSR1 to mpirun", signal.SIGUSR1, False), ("SIGTERM to the ranks", signal.SIGTERM, True)):
+        out = folder / name.replace(" ", "_")
+        process = start(["train", deck, "--out", out, "--quiet"] + sets(**KEYS), ranks=2)
+        ready = wait_for(out + "/metrics.jsonl", 6)
+        began = time.time()
+        for pid in children(process.pid) if to_rank else [launcher_of(process)]:
+            os.kill(pid, number)
+        _, errors = process.communicate()
+        report.check(f"stopping: {name}: exit 75", ready and process.returncode == 75, f"{process.returncode} {errors}")
+        report.check(f"stopping: {name}: within 10 s", time.time() - began < 10, time.time() - began)
+        finish(name, out)
+
+    # The wall limit.
+    out = folder / "wall"
+    limited = run(["train", deck, "--out", out, "--quiet"] + sets(run__wall_limit_min=0.06, **{**KEYS, "run__iterations": 40}), ranks=2)
+    report.check("stopping: the wall limit: exit 75", limited.returncode == 75, f"{limited.returncode} {limited.stderr}")
+    finish("the wall limit", out)
+
+    # A rank is killed.
+    out = folder / "killed"
+    process = start(["train", deck, "--out", out, "--quiet"] + sets(**KEYS), ranks=2)
+    ready = wait_for(out + "/metrics.jsonl", 6)
+    pids = children(process.pid)
+    os.kill(pids[1] if len(pids) > 1 else pids[0], signal.SIGKILL)
+    process.communicate()
+    report.check("stopping: a killed rank ends the job", ready and process.returncode != 0, process.returncode)
+    finish("a killed rank", out)
+
+    # A rank is stopped: the watchdog names it and ends the job.
+    out = folder / "stopped"
+    process = start(["train", deck, "--out", out, "--quiet"] + sets(run__watchdog_s=3, **KEYS), ranks=2)
+    ready = wait_for(out + "/metrics.jsonl", 6)
+    pids = children(process.pid)
+    os.kill(pids[1], signal.SIGSTOP)
+    began = time.time()
+    _, errors = process.communicate()
+    report.check("stopping: a stopped rank: exit 75", ready and process.returncode == 75, f"{process.returncode} {errors}")
+    report.check("stopping: a stopped rank: within the limit + 2 s", time.time() - began < 3 + 2 + 1.5, time.time() - began)
+    report.check("stopping: a stopped rank is named", "silent: rank" in errors, errors)
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    finish("a stopped rank", out, ranks=1)
+report.finish()
