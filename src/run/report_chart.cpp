@@ -11,8 +11,8 @@ namespace maxplus {
 
 namespace {
 
-constexpr double kWidth = 640, kLeft = 58, kRight = 16, kBottom = 42, kPlotHeight = 220;
-constexpr double kCharacter = 6.4;  // mean width of the 12 pixel font
+constexpr double kWidth = 520, kLeft = 58, kRight = 16, kBottom = 42, kPlotHeight = 220;
+constexpr double kCharacter = 6.9;  // mean width of the 12 pixel font
 constexpr std::array<const char*, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#444444", "#e69f00"};
 
 const char* colour(std::size_t i) { return kColours[i % kColours.size()]; }
@@ -62,6 +62,7 @@ Frame frame_of(const Chart& chart, double top) {
     }
   }
   if (frame.x.empty()) frame.x = {0, 1};
+  if (chart.style == Chart::Style::stacked) frame.x = {frame.x.low - 0.5, frame.x.high + 0.5};
   if (frame.y.empty()) frame.y = {0, 1};
   if (frame.x.low == frame.x.high) frame.x = {frame.x.low - 0.5, frame.x.high + 0.5};
   if (frame.y.low == frame.y.high) {
@@ -84,7 +85,7 @@ std::string axes(const Frame& frame, const Chart& chart) {
     svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#e6e6e6'/>", kLeft, right, y, y);
     svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end'>{}</text>\n", kLeft - 6, y + 4, tick_text(v, y_step));
   }
-  const std::vector<double> x_ticks = round_ticks(frame.x.low, frame.x.high, 8);
+  const std::vector<double> x_ticks = round_ticks(frame.x.low, frame.x.high, 6);
   const double x_step = x_ticks[1] - x_ticks[0];
   for (const double v : x_ticks) {
     const double x = frame.px(v);
@@ -95,7 +96,7 @@ std::string axes(const Frame& frame, const Chart& chart) {
   svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>\n", kLeft, right, bottom, bottom);
   svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end' fill='#666'>iteration</text>\n", right, bottom + 34);
   if (!chart.y_label.empty()) {
-    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='start' fill='#666'>{}</text>\n", 4.0, frame.top - 10, escape(chart.y_label));
+    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='start' fill='#666'>{}</text>\n", 4.0, frame.top - 16, escape(chart.y_label));
   }
   return svg;
 }
@@ -112,16 +113,25 @@ std::string line_of(const Frame& frame, const Series& s, const char* stroke) {
   return fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.8' stroke-linejoin='round' points='{}'/>{}\n", stroke, points, marks);
 }
 
+// A point of a stack stands for its iteration, half a unit to both sides.
+std::string step_edge(const Frame& frame, const std::vector<double>& x, const std::vector<double>* height, bool backwards) {
+  std::string points;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const std::size_t i = backwards ? x.size() - 1 - k : k;
+    const double half = backwards ? -0.5 : 0.5, y = height == nullptr ? 0.0 : (*height)[i];
+    points += fmt::format("{:.2f},{:.2f} {:.2f},{:.2f} ", frame.px(x[i] - half), frame.py(y), frame.px(x[i] + half), frame.py(y));
+  }
+  return points;
+}
+
 std::string areas(const Frame& frame, const Chart& chart) {
   std::string svg;
   const auto sums = stack_of(chart);
+  const std::vector<double>& x = chart.series[0].x;
   for (std::size_t k = 0; k < sums.size(); ++k) {
-    const std::vector<double>& x = chart.series[0].x;
-    std::string points;
-    for (std::size_t i = 0; i < x.size(); ++i) points += fmt::format("{:.2f},{:.2f} ", frame.px(x[i]), frame.py(sums[k][i]));
-    for (std::size_t i = x.size(); i-- > 0;) points += fmt::format("{:.2f},{:.2f} ", frame.px(x[i]), frame.py(k == 0 ? 0.0 : sums[k - 1][i]));
+    std::string points = step_edge(frame, x, &sums[k], false) + step_edge(frame, x, k == 0 ? nullptr : &sums[k - 1], true);
     if (!points.empty()) points.pop_back();
-    svg += fmt::format("<polygon fill='{}' fill-opacity='0.75' stroke='{}' stroke-width='0.8' points='{}'/>\n", colour(k), colour(k), points);
+    svg += fmt::format("<polygon fill='{}' fill-opacity='0.75' points='{}'/>\n", colour(k), points);
   }
   return svg;
 }
@@ -131,7 +141,7 @@ std::string legend(const Chart& chart, double& y) {
   std::string svg;
   double x = kLeft;
   for (std::size_t k = 0; k < chart.series.size(); ++k) {
-    const double width = 30 + kCharacter * static_cast<double>(chart.series[k].label.size());
+    const double width = 38 + kCharacter * static_cast<double>(chart.series[k].label.size());
     if (x > kLeft && x + width > kWidth) {
       x = kLeft;
       y += 18;
@@ -140,7 +150,7 @@ std::string legend(const Chart& chart, double& y) {
     svg += fmt::format("<text x='{:.1f}' y='{:.1f}'>{}</text>\n", x + 19, y, escape(chart.series[k].label));
     x += width;
   }
-  y += 30;
+  y += 38;
   return svg;
 }
 
@@ -162,11 +172,14 @@ std::string escape(const std::string& text) {
 }
 
 std::string tick_text(double value, double step) {
+  // The step alone decides on the form, so that all ticks of an axis have the same.
   if (std::abs(value) < 1e-9 * step) return "0";
-  const double size = std::max(std::abs(value), step);
-  if (size >= 1e9 || size < 1e-4) return fmt::format("{:.3g}", value);
-  if (size >= 1e6 && step >= 1e4) return fmt::format("{:g}M", value / 1e6);
-  if (size >= 1e4 && step >= 10) return fmt::format("{:g}k", value / 1e3);
+  if (step >= 1e9 || step < 1e-4) {
+    const int exponent = 3 * static_cast<int>(std::floor((std::log10(step) + 1e-9) / 3));
+    return fmt::format("{:g}e{}", value / std::pow(10.0, exponent), exponent);
+  }
+  if (step >= 1e6) return fmt::format("{:g}M", value / 1e6);
+  if (step >= 1e3) return fmt::format("{:g}k", value / 1e3);
   const int digits = std::clamp(static_cast<int>(-std::floor(std::log10(step) + 1e-9)), 0, 8);
   return fmt::format("{:.{}f}", value, digits);
 }

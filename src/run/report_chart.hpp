@@ -14,7 +14,7 @@ struct Series {
 };
 
 struct Chart {
-  enum class Style : std::uint8_t { lines, stacked };  // stacked: all series on the x of the first
+  enum class Style : std::uint8_t { lines, stacked };  // stacked: as many values in each series, on the x of the first
   std::string name;      // of the file, without extension
   std::string title;
   std::string meaning;   // one line, for the page
@@ -26,7 +26,7 @@ struct Chart {
 
 // For HTML and SVG: & < > and both quotes; control characters but line ends and tabs become U+FFFD.
 std::string escape(const std::string& text);
-// "0.25", "1.2e-05", "1500", "12k", "3.4M": few digits, enough to tell ticks apart.
+// "0.25", "20e-6", "500", "12k", "3M": as few digits as tell ticks that are `step` apart from each other.
 std::string tick_text(double value, double step);
 // Round numbers (1, 2 or 5 times a power of ten apart) that span [low, high] in about `count` steps.
 std::vector<double> round_ticks(double low, double high, int count);

@@ -79,7 +79,9 @@ TEST(TickText, TellsTicksApart) {
   EXPECT_EQ(tick_text(20, 20), "20");
   EXPECT_EQ(tick_text(25000, 5000), "25k");
   EXPECT_EQ(tick_text(0, 0.1), "0");
-  EXPECT_EQ(tick_text(2e-5, 1e-5), "2e-05");
+  EXPECT_EQ(tick_text(2e-5, 2e-5), "20e-6");
+  EXPECT_EQ(tick_text(1e-4, 2e-5), "100e-6");
+  EXPECT_EQ(tick_text(5000, 5000), "5k");
   EXPECT_EQ(tick_text(1.001, 0.001), "1.001");
 }
 
@@ -88,8 +90,8 @@ TEST(SvgOf, PutsPointsWhereTheNumbersSay) {
   chart.title = "a < b";
   chart.series = {{"one", {0, 10}, {0, 100}}};
   const std::string svg = svg_of(chart);
-  // The plot is 566 wide from 58 and 220 high; the y axis goes from 0 to 100.
-  EXPECT_NE(svg.find("points='58.00,296.00 624.00,76.00'"), std::string::npos) << svg;
+  // The plot is 446 wide from 58, and 220 high from 84; the y axis goes from 0 to 100.
+  EXPECT_NE(svg.find("points='58.00,304.00 504.00,84.00'"), std::string::npos) << svg;
   EXPECT_NE(svg.find("a &lt; b"), std::string::npos);
   for (const char* tick : {">0</text>", ">20</text>", ">100</text>", ">10</text>", ">iteration</text>"}) {
     EXPECT_NE(svg.find(tick), std::string::npos) << tick;
@@ -101,9 +103,10 @@ TEST(SvgOf, StacksAreasOnEachOther) {
   chart.style = Chart::Style::stacked;
   chart.series = {{"a", {1, 2}, {1, 1}}, {"b", {1, 2}, {1, 3}}};
   const std::string svg = svg_of(chart);
-  // The sum goes up to 4, which is the top of the axis; a's top edge, at 1, is b's lower edge.
-  EXPECT_NE(svg.find("points='58.00,241.00 624.00,241.00 624.00,296.00 58.00,296.00'"), std::string::npos) << svg;
-  EXPECT_NE(svg.find("points='58.00,186.00 624.00,76.00 624.00,241.00 58.00,241.00'"), std::string::npos) << svg;
+  // The sum goes up to 4, which is the top of the axis; a's top edge, at 1, is b's lower edge. An iteration is 223 wide.
+  EXPECT_NE(svg.find("points='58.00,249.00 281.00,249.00 281.00,249.00 504.00,249.00 "), std::string::npos) << svg;
+  EXPECT_NE(svg.find("points='58.00,194.00 281.00,194.00 281.00,84.00 504.00,84.00 504.00,249.00 281.00,249.00 281.00,249.00 58.00,249.00'"),
+            std::string::npos) << svg;
 }
 
 TEST(SvgOf, DrawsOnePointAConstantAndNothing) {
