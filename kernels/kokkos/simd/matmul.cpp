@@ -15,7 +15,8 @@ namespace maxplus::host::MAXPLUS_SIMD {
 namespace {
 
 constexpr std::int64_t kFewRows = 24;
-constexpr std::int64_t kFewPiece = 1024;          // summed indices a piece: 64 KiB of a panel
+constexpr std::int64_t kFewPiece = 288;           // summed indices a piece with few rows: 18 KiB of a panel,
+constexpr std::int64_t kStreamPiece = 1024;       // and when one tile takes all rows, so that nothing is read twice
 constexpr std::int64_t kPiece = 320;              // summed indices a piece with many rows, at most: 20 KiB of a panel
 constexpr std::int64_t kLeastPiece = 128;         // a shorter one is counted as this, so that blocks fit the workspace
 constexpr std::int64_t kBlockFloats = 48 * 1024;  // packed rows that stay in the second cache: 192 KiB
@@ -51,7 +52,11 @@ void strip_product(const Strip& s) {
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) acc[r] = s.chain == Chain::go_on ? load(s.sums + r * kLanes) : broadcast(0.0f);
   const float* b = s.panel;
-  const float* a = s.a;
+  // Every third row has a pointer of its own, the two after it are reached by the stride: few registers, no arithmetic.
+  constexpr int kGroups = (rows + 2) / 3;
+  const float* a[kGroups];
+#pragma GCC unroll 4
+  for (int g = 0; g < kGroups; ++g) a[g] = s.a + 3 * g * s.a_stride;
   const float* ahead = s.prefetch;
   std::int64_t k = 0;
   for (; k + 4 <= s.k_count; k += 4) {
@@ -62,17 +67,19 @@ void strip_product(const Strip& s) {
     for (int i = 0; i < 4; ++i) {
       const Lanes column = load(b + i * kLanes);
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r * s.a_stride + i]), column, acc[r]);
+      for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r / 3][r % 3 * s.a_stride + i]), column, acc[r]);
     }
     b += 4 * kLanes;
-    a += 4;
+#pragma GCC unroll 4
+    for (int g = 0; g < kGroups; ++g) a[g] += 4;
   }
   for (; k < s.k_count; ++k) {
     const Lanes column = load(b);
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r * s.a_stride]), column, acc[r]);
+    for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r / 3][r % 3 * s.a_stride]), column, acc[r]);
     b += kLanes;
-    ++a;
+#pragma GCC unroll 4
+    for (int g = 0; g < kGroups; ++g) ++a[g];
   }
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) store(s.sums + r * kLanes, acc[r]);
@@ -106,7 +113,7 @@ void few_rows_panel(const ProductJob& job, const float* a, std::int64_t a_stride
   const std::int64_t rows = share.last_row - share.first_row;
   const std::int64_t blocks = (rows + kTileRows - 1) / kTileRows;
   const float* weights = job.panels + panel * job.inputs * kLanes;
-  const std::int64_t pieces = pieces_of(job.inputs, kFewPiece);
+  const std::int64_t pieces = pieces_of(job.inputs, blocks == 1 ? kStreamPiece : kFewPiece);
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     const std::int64_t k = job.inputs * piece / pieces, k_count = job.inputs * (piece + 1) / pieces - k;
     for (std::int64_t block = 0; block < blocks; ++block) {
