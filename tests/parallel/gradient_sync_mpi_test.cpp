@@ -63,8 +63,8 @@ TEST_P(GradientSumOnRanks, GivesTheBitsOfTheTree) {
     sum.finish(stream, comm, target);
     const std::int64_t sent = comm.traffic().bytes_sent - before;
     const auto k = static_cast<std::int64_t>(subtrees_of_range(sum.range()).size());
-    const double expected = 4.0 * static_cast<double>(elements) * (k + 1) * (comm.size() - 1) / comm.size();
-    EXPECT_LE(std::abs(static_cast<double>(sent) - expected), 4.0 * (k + comm.size()));  // up to rounding of the cut
+    const double expected = 4.0 * static_cast<double>(elements * (k + 1) * (comm.size() - 1)) / comm.size();
+    EXPECT_LE(std::abs(static_cast<double>(sent) - expected), 4.0 * static_cast<double>(k + comm.size()));  // up to rounding of the cut
     const std::int64_t step = elements > 100000 ? 97 : 1;  // of a large block a sample is compared
     for (std::int64_t i = 0; i < elements; i += step) {
       const float found = target.as<float>()[i], right = tree(0, slices, i);
