@@ -30,11 +30,9 @@ Error::Error(ExitCode code, std::string found) : Error(code, Fault{"", std::move
 std::string format_faults(const std::vector<Fault>& faults) {
   std::string text;
   for (const Fault& fault : faults) {
-    text += "maxplus: error: ";
-    if (!fault.where.empty()) text += fault.where + ": ";
-    text += fault.found + "\n";
-    if (!fault.expected.empty()) text += "  expected: " + fault.expected + "\n";
-    if (!fault.advice.empty()) text += "  try: " + fault.advice + "\n";
+    text += fmt::format("maxplus: error: {}{}{}\n", fault.where, fault.where.empty() ? "" : ": ", fault.found);
+    if (!fault.expected.empty()) text += fmt::format("  expected: {}\n", fault.expected);
+    if (!fault.advice.empty()) text += fmt::format("  try: {}\n", fault.advice);
   }
   return text;
 }

@@ -18,6 +18,7 @@
 #include "comm/environment.hpp"
 #include "deck/deck.hpp"
 #include "device/runtime.hpp"
+#include "io/hdf5_file.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "run/command_line.hpp"
 #include "run/deck_checks.hpp"
@@ -236,6 +237,7 @@ int start_ranks(const CommandLine& line, int* argc, char*** argv) {
   }
   const std::optional<double> seconds_left = line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
   install_stop_signals();
+  prepare_hdf5();
   const DeviceRuntime runtime;
   const MpiEnvironment mpi(argc, argv);
   MPI_Comm farewell = MPI_COMM_NULL;

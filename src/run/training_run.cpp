@@ -287,7 +287,7 @@ void TrainingRun::save() {
   if (saved_) return;
   watchdog_->wait("checkpoint");
   const Timer timer;
-  state_.elapsed_s = elapsed_s();
+  state_.elapsed_s = maximum_of(world_, elapsed_s());  // one state on all ranks
   state_.optimizer_step = engine_->trainer().optimizer().steps();
   recorder_->flush();
   try {

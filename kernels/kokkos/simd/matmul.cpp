@@ -1,7 +1,8 @@
 // Matrix products: fused multiply-add chains over k ascending for tiles of rows x 16 outputs.
 //
-// Many rows (Goto and van de Geijn, 2008): k is cut so that a panel's piece stays in the first cache, rows so that their
-// packed piece stays in the second; accumulators rest in the output between pieces, which changes no bit. Few rows: the
+// Many rows (Goto and van de Geijn, 2008): rows are cut so that their packed piece stays in the second cache beside a panel's
+// piece; accumulators rest in the output between pieces of k, which changes no bit. Pieces are long, because each passes once
+// over the output, which costs more than reading the panel from the second cache. Few rows: the
 // panels are streamed once, each used by all rows, while the next piece is prefetched; there the memory is the limit.
 
 #include "kokkos/simd/matmul_table.hpp"
