@@ -2,8 +2,8 @@
 //
 // Many rows (Goto and van de Geijn, 2008): rows are cut so that their packed piece stays in the second cache beside a panel's
 // piece; accumulators rest in the output between pieces of k, which changes no bit. Pieces are long, because each passes once
-// over the output, which costs more than reading the panel from the second cache. Few rows: the
-// panels are streamed once, each used by all rows, while the next piece is prefetched; there the memory is the limit.
+// over the output, which costs more than reading the panel from the second cache. Few rows: the panels are streamed once, each
+// used by all rows, while the next piece is prefetched; there the memory is the limit.
 
 #include "kokkos/simd/matmul_table.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kFewRows = 24;
 constexpr std::int64_t kFewPiece = 288;           // summed indices a piece with few rows: 18 KiB of a panel,
 constexpr std::int64_t kStreamPiece = 1024;       // and when one tile takes all rows, so that nothing is read twice
-constexpr std::int64_t kPiece = 320;              // summed indices a piece with many rows, at most: 20 KiB of a panel
+constexpr std::int64_t kPiece = 576;              // summed indices a piece with many rows, at most: 36 KiB of a panel
 constexpr std::int64_t kLeastPiece = 128;         // a shorter one is counted as this, so that blocks fit the workspace
 constexpr std::int64_t kBlockFloats = 48 * 1024;  // packed rows that stay in the second cache: 192 KiB
 constexpr std::int64_t kAhead = 1024;             // floats between the weight in use and the one prefetched
