@@ -179,7 +179,8 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
     require_fit(*inputs.train, inputs.model.config.context, inputs.model.config.context - room);
     require_fit(*held_out, inputs.model.config.context, inputs.model.config.context - room);
   } else {
-    if (what == InputsFor::training) inputs.train = load_file(deck, deck.data.train, inputs, &inputs.notes);
+    const bool wanted = what == InputsFor::training || (what == InputsFor::replay && !deck.data.train.empty());
+    if (wanted) inputs.train = load_file(deck, deck.data.train, inputs, &inputs.notes);
     if (!deck.data.eval.empty()) held_out = load_file(deck, deck.data.eval, inputs, &inputs.notes);
   }
   if (held_out) {

@@ -24,13 +24,14 @@ struct RunInputs {
   std::vector<Problem> held_out;                      // as many as [eval] problems asks for
   std::int64_t held_out_in_all = 0;
   std::int64_t longest_prompt = 1;                    // over training and held-out problems
+  std::int64_t longest_recorded = 0;                  // of `replay`: the longest prompt and response together
   std::shared_ptr<const RewardFunction> reward, evaluation_reward;
   std::vector<std::int32_t> stop;                     // token ids that end a rollout
   std::vector<std::string> notes;                     // for the log: lines left out, sizes
 };
 
-// `train` needs training problems; `eval` held-out ones.
-enum class InputsFor { training, evaluation };
+// `train` needs training problems and a reward, `eval` held-out ones; `replay` takes both from its file.
+enum class InputsFor { training, replay, evaluation };
 
 // Throws with all faults of the deck's keys (78), of files (65, 66).
 RunInputs open_inputs(const Deck& deck, InputsFor what);

@@ -60,7 +60,7 @@ EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, 
 
 EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
-  const std::int64_t longest = std::min(inputs.model.config.context, inputs.longest_prompt + answers);
+  const std::int64_t longest = std::max(std::min(inputs.model.config.context, inputs.longest_prompt + answers), inputs.longest_recorded);
   EngineShape shape;
   shape.model = inputs.model.config;
   shape.arithmetic = deck.model.compute == "bf16" ? ops::Arithmetic::bf16_dot : ops::Arithmetic::f32;
@@ -92,7 +92,16 @@ TrainingRun::~TrainingRun() = default;
 ExitCode TrainingRun::run() {
   world_.require_equal("the deck", deck_record(deck_).dump());
   algorithm_ = make_algorithm(deck_.algorithm, deck_.generation.max_new_tokens);
-  inputs_ = open_inputs(deck_, InputsFor::training);
+  const bool replays = !options_.replay_file.empty();
+  inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training);
+  if (replays) {
+    recorded_ = read_recorded_iterations(options_.replay_file, {inputs_.model.config.vocabulary, inputs_.model.config.context});
+    for (const std::vector<Experience>& iteration : recorded_) {
+      for (const Experience& e : iteration) {
+        inputs_.longest_recorded = std::max(inputs_.longest_recorded, static_cast<std::int64_t>(e.problem.prompt.size() + e.rollout.token.size()));
+      }
+    }
+  }
   const EngineShape shape = engine_shape(deck_, inputs_);
   const MemoryPlan plan = Engine::plan(shape, world_.rank(), world_.size());
   require_memory(plan, mpi_.ranks_on_node(), world_);
@@ -100,12 +109,9 @@ ExitCode TrainingRun::run() {
   recorder_ = std::make_unique<Recorder>(deck_, inputs_, world_, options_.recorder);
   watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, recorder_->log_path());
   engine_ = std::make_unique<Engine>(shape, world_.rank(), world_.size(), waiting_for(mpi_, shape.threads));
-  assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
+  if (inputs_.reward) assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
   if (inputs_.evaluation_reward) {
     evaluation_assessor_ = std::make_unique<Assessor>(inputs_.evaluation_reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
-  }
-  if (!options_.replay_file.empty()) {
-    recorded_ = read_recorded_iterations(options_.replay_file, {inputs_.model.config.vocabulary, shape.limits.batch_tokens});
   }
   if (!options_.gradients_file.empty()) write_first_gradient();
   resume_or_start();
@@ -153,8 +159,8 @@ void TrainingRun::resume_or_start() {
 void TrainingRun::write_first_gradient() {
   const std::string path = options_.gradients_file;
   engine_->trainer().on_gradient = [this, path](TensorView gradient) {
-    if (!state_.warm_start_done) return;
-    engine_->trainer().on_gradient = nullptr;
+    if (!state_.warm_start_done || gradient_written_) return;
+    gradient_written_ = true;
     if (world_.rank() != 0) return;
     std::vector<SafetensorsTensor> tensors;
     for (const Parameter& parameter : engine_->weights().parameters()) {

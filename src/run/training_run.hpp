@@ -104,6 +104,7 @@ class TrainingRun {
   std::vector<std::vector<Experience>> recorded_;  // of `replay`: by iteration
   double longest_iteration_s_ = 0, checkpoint_s_ = 0, longest_checkpoint_s_ = 0;
   bool saved_ = false;                 // the state as it stands is in a checkpoint
+  bool gradient_written_ = false;      // of `replay --gradients`
   std::int64_t steps_skipped_ = 0;     // in this iteration
   std::string stop_reason_;
 };
