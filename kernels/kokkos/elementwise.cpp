@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kokkos/kernel_table.hpp"
+#include "kokkos/region.hpp"
 #include "kokkos/simd/elementwise_table.hpp"
 #include "kokkos/team.hpp"
 #include "ops/checks.hpp"
@@ -41,16 +42,19 @@ void copy_bytes(const Stream& stream, void* out, const void* in, std::size_t byt
 }  // namespace
 
 void fill(const Stream& stream, TensorView out, float value) {
+  const host::Region region("fill");
   float* to = out.as<float>();
   for_each_run(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) { table().fill(to + first, value, count); });
 }
 
 void copy(const Stream& stream, TensorView out, TensorView in) {
+  const host::Region region("copy");
   MAXPLUS_REQUIRE(out.dtype() == in.dtype() && out.size() == in.size(), describe(in) + " to " + describe(out));
   copy_bytes(stream, out.data(), in.data(), in.bytes());
 }
 
 void add(const Stream& stream, TensorView out, TensorView a, TensorView b) {
+  const host::Region region("add");
   MAXPLUS_REQUIRE(out.size() == a.size() && out.size() == b.size(), describe(a) + " + " + describe(b) + " to " + describe(out));
   float* to = out.as<float>();
   const float* left = a.as<float>();
@@ -61,6 +65,7 @@ void add(const Stream& stream, TensorView out, TensorView a, TensorView b) {
 }
 
 void scale(const Stream& stream, TensorView out, TensorView in, float factor) {
+  const host::Region region("scale");
   MAXPLUS_REQUIRE(out.size() == in.size(), describe(in) + " to " + describe(out));
   float* to = out.as<float>();
   const float* from = in.as<float>();

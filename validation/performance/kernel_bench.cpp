@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -23,11 +22,9 @@
 #include "device/memory.hpp"
 #include "device/runtime.hpp"
 #include "device/stream.hpp"
-#include "kokkos/kernel_table.hpp"
-#include "kokkos/simd/probe_table.hpp"
-#include "kokkos/team.hpp"
 #include "ops/matmul.hpp"
 #include "ops/optimizer.hpp"
+#include "probe.hpp"
 
 namespace {
 
@@ -37,64 +34,23 @@ using maxplus::Memory;
 using maxplus::Space;
 using maxplus::Stream;
 using maxplus::TensorView;
-namespace host = maxplus::host;
+using maxplus::performance::Clock;
+using maxplus::performance::median;
+using maxplus::performance::now;
+using maxplus::performance::Probe;
 
 constexpr std::int64_t kColdFloats = 64 << 20;  // 256 MiB of weights to rotate over
 constexpr std::int64_t kColdRows = 64;          // up to so many rows weights are cold
-
-double now(bool processor_time) {
-  timespec t;
-  clock_gettime(processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-// A probe of the processor on all threads of the stream.
-struct Probe {
-  static constexpr std::int64_t kRounds = 60000;  // about half a millisecond
-  static constexpr std::int64_t kPart = 1 << 20;  // floats a thread and sample: 4 MiB
-
-  explicit Probe(const Stream& s) : stream(s), memory(2 * kColdFloats * sizeof(float), Space::host) {
-    host::for_each_range(stream, stream.threads(), [&](std::int64_t, std::int64_t, int t) {
-      std::fill(part(t, 0), part(t, 0) + parts() * kPart, 1.0f);
-    });
-  }
-  std::int64_t parts() const { return 2 * kColdFloats / kPart / stream.threads(); }
-  float* part(int thread, std::int64_t number) const {
-    return static_cast<float*>(memory.data()) + (thread * parts() + number % parts()) * kPart;
-  }
-  void multiply_add() {
-    host::for_each_range(stream, stream.threads(), [&](std::int64_t, std::int64_t, int) {
-      if (table.multiply_add(kRounds) == 0.0f) std::abort();  // keeps the work alive
-    });
-  }
-  void read() {
-    ++turn;
-    host::for_each_range(stream, stream.threads(), [&](std::int64_t, std::int64_t, int t) {
-      if (table.read(part(t, turn), kPart) == 0.0f) std::abort();
-    });
-  }
-  double flops() const { return static_cast<double>(stream.threads() * kRounds * host::kProbeFlops); }
-  double bytes() const { return static_cast<double>(stream.threads() * kPart * 4); }
-
-  const Stream& stream;
-  Memory memory;
-  std::int64_t turn = 0;
-  const host::ProbeTable& table = MAXPLUS_TABLE(probe_table);
-};
 
 struct Figure {
   double seconds;       // one call
   double flops, bytes;  // a second, at most, at the same time
 };
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 class Bench {
  public:
-  Bench(const Stream& stream, double seconds) : probe_(stream), processor_time_(stream.threads() == 1), seconds_(seconds) {}
+  Bench(const Stream& stream, double seconds)
+      : probe_(stream), clock_(stream.threads() == 1 ? Clock::processor : Clock::wall), seconds_(seconds) {}
 
   // Medians of samples of at least half a millisecond.
   Figure figure(const std::function<void()>& f) {
@@ -102,8 +58,8 @@ class Bench {
     int calls = 1;
     while (sample(f, calls) * calls < 5e-4) calls *= 2;
     std::vector<double> kernel, arithmetic, reading;
-    const double begin = now(false);
-    while (now(false) - begin < seconds_ || kernel.size() < 5) {
+    const double begin = now(Clock::wall);
+    while (now(Clock::wall) - begin < seconds_ || kernel.size() < 5) {
       kernel.push_back(sample(f, calls));
       arithmetic.push_back(sample([&] { probe_.multiply_add(); }, 1));
       reading.push_back(sample([&] { probe_.read(); }, 1));
@@ -113,13 +69,13 @@ class Bench {
 
  private:
   double sample(const std::function<void()>& f, int calls) const {
-    const double start = now(processor_time_);
+    const double start = now(clock_);
     for (int i = 0; i < calls; ++i) f();
-    return (now(processor_time_) - start) / calls;
+    return (now(clock_) - start) / calls;
   }
 
   Probe probe_;
-  bool processor_time_;
+  Clock clock_;
   double seconds_;
 };
 
