@@ -4,16 +4,19 @@
 #   bash tests/faults/checkpoint_kills.sh VICTIM [COUNT]
 #
 # VICTIM is the built program checkpoint_victim; COUNT injections (default 30) are spread over calls, ranks and k.
-# Prints `injected N, survived N, lost 0` as its last line; exit 1 if anything was lost, 77 if it cannot run here.
+# Prints a line an injection, `ok NAME` or `not ok NAME: why`, and `injected N, survived N, lost 0` at the end; exit 1 if
+# anything was lost. Where it cannot run it prints `skip NAME: why`.
 set -uo pipefail
 
-victim=${1:?"usage: checkpoint_kills.sh VICTIM [COUNT]"}
+victim=${1-}
 count=${2:-30}
 ranks=2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 
-skip() { printf 'SKIPPED: %s\n' "$*"; exit 77; }
+skip() { printf 'skip checkpoint_kills: %s\n' "$*"; exit 0; }
+fail() { printf 'not ok checkpoint_kills: %s\n' "$*"; exit 1; }
+[[ -x $victim ]] || fail "'$victim' was not built"
 command -v strace > /dev/null || skip "strace is missing (apt-get install strace)"
 command -v mpirun > /dev/null || skip "mpirun is missing"
 strace -o /dev/null true 2> /dev/null || skip "strace may not trace here (ptrace is forbidden)"
@@ -25,7 +28,7 @@ work=$(mktemp -d "$place/maxplus-kills-XXXXXX") || exit 73
 trap 'rm -rf -- "$work"' EXIT
 
 # Generation 1 is written in peace, once; every injection starts from a copy of it and disturbs the writing of 2 and 3.
-timeout -k 5 60 mpirun -n $ranks "$victim" write "$work/start" 1 1 || { echo "the undisturbed write failed"; exit 1; }
+timeout -k 5 60 mpirun -n $ranks "$victim" write "$work/start" 1 1 || fail "the undisturbed write failed"
 calls=pwrite64,pwritev,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,fallocate,ftruncate
 
 # Writes generations 2 and 3 into FOLDER with one rank under strace and its OPTIONS, the others free.
@@ -42,11 +45,11 @@ disturbed() {  # disturbed FOLDER RANK OPTION...
 : > "$work/places"
 for ((rank = 0; rank < ranks; ++rank)); do
   cp -r -- "$work/start" "$work/dry$rank"
-  disturbed "$work/dry$rank" "$rank" -o "$work/trace$rank" -e trace="$calls" || { cat "$work/dry$rank.log"; exit 1; }
+  disturbed "$work/dry$rank" "$rank" -o "$work/trace$rank" -e trace="$calls" || fail "the traced write failed: $(tail -n 3 "$work/dry$rank.log" | tr '\n' ' ')"
   awk -v rank="$rank" '{ call = $2; sub(/\(.*/, "", call); print rank, call, ++seen[call] }' "$work/trace$rank" >> "$work/places"
 done
 places=$(wc -l < "$work/places")
-((places > 0)) || { echo "no file call was seen"; exit 1; }
+((places > 0)) || fail "no file call was seen"
 
 injected=0 survived=0 lost=0 unhurt=0 worst=0
 for ((i = 0; i < count; ++i)); do
@@ -59,12 +62,14 @@ for ((i = 0; i < count; ++i)); do
   took=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
   worst=$(awk -v a="$worst" -v b="$took" 'BEGIN { print (b > a) ? b : a }')
   injected=$((injected + 1))
+  name="checkpoint_kills: rank $rank at $call number $k"
   ((code != 0)) || unhurt=$((unhurt + 1))
   if result=$(timeout -k 5 20 "$victim" check "$folder" 1) && ((code != 124 && code != 137 || ${took%.*} < 30)); then
     survived=$((survived + 1))
+    printf 'ok %s\n' "$name"
   else
     lost=$((lost + 1))
-    printf 'LOST: rank %s, %s number %s, exit %s after %s s: %s\n' "$rank" "$call" "$k" "$code" "$took" "$result"
+    printf 'not ok %s: exit %s after %s s: %s\n' "$name" "$code" "$took" "$(tr '\n' ' ' <<< "$result")"
   fi
 done
 ((unhurt == 0)) || printf 'note: %d of the kills came after the last call\n' "$unhurt"
