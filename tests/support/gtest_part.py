@@ -4,8 +4,7 @@
 #   gtest_part.py BUILD {serial|ranks} [NAME...]
 #
 # The cases are counted from the programs' own output, not from their exit codes: a case that was begun and never ended
-# (a crash, a hang) is a failure by name, and so is a program whose cases do not add up to what it announced. A serial
-# test of the kernels runs a second time with the plain instruction set: every processor must be able to check it.
+# (a crash, a hang) is a failure by name, and so is a program whose cases do not add up to what it announced.
 import json
 import os
 import re
@@ -128,13 +127,9 @@ def main():
         environment = {**os.environ, "GTEST_COLOR": "no"}  # mpirun gives its ranks a terminal
         environment.update(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))
         limit_s = float(properties.get("TIMEOUT", DEFAULT_LIMIT_S))
-        variants = [(name, environment)]
-        if name == "kernels":
-            variants.append((name + "-plain", {**environment, "MAXPLUS_SIMD": "plain"}))
-        for label, variables in variants:
-            start = time.monotonic()
-            out, err, status = run(command, variables, limit_s)
-            report(label, out, err, status, time.monotonic() - start, limit_s)
+        start = time.monotonic()
+        out, err, status = run(command, environment, limit_s)
+        report(name, out, err, status, time.monotonic() - start, limit_s)
     if found == 0:
         print(f"not ok {kind}: no test is known in {build}")
 
