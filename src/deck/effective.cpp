@@ -81,12 +81,12 @@ std::string toml_value(const nlohmann::json& value) {
   if (value.is_array()) {
     std::vector<std::string> parts;
     for (const auto& child : value) parts.push_back(toml_value(child));
-    return "[" + join(parts, ", ") + "]";
+    return fmt::format("[{}]", join(parts, ", "));
   }
   if (value.is_object()) {
     std::vector<std::string> parts;
     for (const auto& [name, child] : value.items()) parts.push_back(toml_key(name) + " = " + toml_value(child));
-    return parts.empty() ? "{}" : "{ " + join(parts, ", ") + " }";
+    return parts.empty() ? "{}" : fmt::format("{{ {} }}", join(parts, ", "));
   }
   return value.is_null() ? "nan" : value.dump();  // whole numbers, true and false
 }
