@@ -150,7 +150,7 @@ configure() {
     definitions+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   say "configure: $build"
-  quietly "configure" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE="${MAXPLUS_BUILD_TYPE:-Release}" \
+  quietly "configure" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE="${MAXPLUS_BUILD_TYPE:-Release}" -DMAXPLUS_PRECOMPILE=ON \
     "${definitions[@]}" || fail 69 "CMake could not configure the build" "the libraries that cmake/Dependencies.cmake looks for" \
     "read $log; on another system than Debian, load the modules first"
 }
@@ -189,6 +189,7 @@ compile() {
   return "$status"
 }
 
+export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it would not keep what is compiled with precompiled headers
 say "maxplus in $root"
 mkdir -p -- "$build" || fail 73 "cannot create $build" "a folder that can be written" "MAXPLUS_BUILD=<folder>"
 log=$build/setup-log.txt
