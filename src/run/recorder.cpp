@@ -125,7 +125,7 @@ std::optional<std::string> Recorder::checkpoint_to_resume() {
   return found.path;
 }
 
-void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, const Algorithm& algorithm) {
+void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, std::int64_t baseline_bytes, const Algorithm& algorithm) {
   if (!speaks()) return;
   const fs::path folder(folder_);
   // A line belongs to the state if its iteration is completed there; the line of iteration 0 and those of the warm start by steps.
@@ -168,6 +168,7 @@ void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, const 
   manifest_["inputs"] = nlohmann::json::parse(inputs_record(inputs_));
   manifest_["restarts"] = state.restarts;
   for (const MemoryPlan::Line& line : plan.lines) manifest_["memory_plan_bytes"][line.name] = line.bytes;
+  manifest_["memory_baseline_bytes"] = baseline_bytes;  // resident before anything of the plan was allocated
   manifest_["started_unix"] = unix_time();
   write_manifest("running");
 

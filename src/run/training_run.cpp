@@ -108,6 +108,7 @@ ExitCode TrainingRun::run() {
 
   recorder_ = std::make_unique<Recorder>(deck_, inputs_, world_, options_.recorder);
   watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, recorder_->log_path());
+  baseline_bytes_ = resident_bytes();
   engine_ = std::make_unique<Engine>(shape, world_.rank(), world_.size(), waiting_for(mpi_, shape.threads));
   if (inputs_.reward) assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
   if (inputs_.evaluation_reward) {
@@ -152,7 +153,7 @@ void TrainingRun::resume_or_start() {
     inputs_.model.load(engine_->weights());
   }
   engine_->policy().pack_weights();
-  recorder_->begin_files(state_, engine_->memory_plan(), *algorithm_);
+  recorder_->begin_files(state_, engine_->memory_plan(), baseline_bytes_, *algorithm_);
 }
 
 // The gradient of the first step of the loop under the published names, before clipping.

@@ -101,6 +101,7 @@ class TrainingRun {
   RunState state_;
   Timer timer_;
   double elapsed_before_s_ = 0;
+  std::int64_t baseline_bytes_ = 0;    // resident before the engine was built
   std::vector<std::vector<Experience>> recorded_;  // of `replay`: by iteration
   double longest_iteration_s_ = 0, checkpoint_s_ = 0, longest_checkpoint_s_ = 0;
   bool saved_ = false;                 // the state as it stands is in a checkpoint
