@@ -47,6 +47,7 @@ class Recorder {
   Recorder(const Deck& deck, const RunInputs& inputs, const Communicator& world, RecorderOptions options);
   ~Recorder();
 
+  const std::string& folder() const { return folder_; }
   const std::string& log_path() const { return log_path_; }
   const std::string& checkpoint_folder() const { return checkpoint_folder_; }
   std::set<std::string>* verified_checkpoints() { return &verified_; }

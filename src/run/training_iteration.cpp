@@ -1,6 +1,6 @@
 // One iteration of a run: draw, judge, exchange, advantages, updates; and its records.
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -68,7 +68,11 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   const Timer generation;
   GenerationRule rule = generation_rule(deck_, inputs_);
   rule.version = static_cast<std::int32_t>(state_.policy_version);
-  std::vector<Rollout> rollouts = generator.generate(requests, rule, stop_request());
+  std::vector<Rollout> rollouts;
+  {
+    const Trace::Span span(*trace_, "generator", "generation", iteration);
+    rollouts = generator.generate(requests, rule, stop_request());
+  }
   collected.seconds_generation = generation.seconds();
   collected.tokens_generated = generator.counters().tokens_generated - drawn_before;
   collected.tokens_processed = generator.counters().tokens_processed - processed_before;
@@ -82,6 +86,7 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
 
   watchdog_->beat("assessment");
   const Timer assessment;
+  std::optional<Trace::Span> judging(std::in_place, *trace_, "reward", "assessment", iteration);
   std::vector<const Problem*> problem_of;
   for (const GenerationRequest& request : requests) problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
   const std::vector<Assessment> assessments = assessor_->assess(problem_of, rollouts, [this] {
@@ -91,7 +96,11 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
     collected.experiences.push_back({*problem_of[i], std::move(rollouts[i]), assessments[i], {}});
   }
-  if (engine_->reference() != nullptr) fill_reference(&collected.experiences);
+  judging.reset();
+  if (engine_->reference() != nullptr) {
+    const Trace::Span span(*trace_, "reference", "assessment", iteration);
+    fill_reference(&collected.experiences);
+  }
   collected.seconds_assessment = assessment.seconds();
   watchdog_->wait("exchange of experiences");
   collected.experiences = exchange_experiences(world_, collected.experiences);

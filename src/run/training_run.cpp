@@ -108,6 +108,7 @@ ExitCode TrainingRun::run() {
 
   recorder_ = std::make_unique<Recorder>(deck_, inputs_, world_, options_.recorder);
   watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, recorder_->log_path());
+  trace_ = std::make_unique<Trace>(world_);
   baseline_bytes_ = resident_bytes();
   engine_ = std::make_unique<Engine>(shape, world_.rank(), world_.size(), waiting_for(mpi_, shape.threads));
   if (inputs_.reward) assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
@@ -128,6 +129,7 @@ ExitCode TrainingRun::run() {
   }
   Recorder::Ending ending = Recorder::Ending::stopped;
   if (next == Next::go_on) ending = state_.iteration >= iterations ? Recorder::Ending::finished : Recorder::Ending::paused;
+  trace_->write(recorder_->folder() + "/trace.json", world_);
   recorder_->finish(state_, elapsed_s(), ending, stop_reason_);
   return next == Next::go_on ? ExitCode::ok : ExitCode::temporary;
 }
@@ -201,7 +203,11 @@ TrainingRun::Next TrainingRun::iterate() {
     return Next::leave;
   }
   const Timer training;
-  const std::vector<StepReport> steps = train_on(&collected, iteration);
+  std::vector<StepReport> steps;
+  {
+    const Trace::Span span(*trace_, "actor", "training", iteration);
+    steps = train_on(&collected, iteration);
+  }
   watchdog_->wait("end of training");
   const double seconds_training = maximum_of(world_, training.seconds());
 
@@ -282,6 +288,7 @@ TrainingRun::Next TrainingRun::evaluate_into(MetricsRow* row, std::int64_t itera
   if (!evaluation_due(iteration)) return Next::go_on;
   watchdog_->beat("evaluation");
   const Timer timer;
+  const Trace::Span span(*trace_, "generator", "evaluation", iteration);
   const EvaluationRequest request = evaluation_request(deck_, inputs_, static_cast<std::uint32_t>(iteration));
   const EvaluationResult result = evaluate(request, engine_->generator(), *evaluation_assessor_, world_, stop_request());
   if (result.abandoned) return Next::leave;
@@ -294,6 +301,7 @@ void TrainingRun::save() {
   if (saved_) return;
   watchdog_->wait("checkpoint");
   const Timer timer;
+  const Trace::Span span(*trace_, "actor", "checkpoint", state_.iteration);
   state_.elapsed_s = maximum_of(world_, elapsed_s());  // one state on all ranks
   state_.optimizer_step = engine_->trainer().optimizer().steps();
   recorder_->flush();

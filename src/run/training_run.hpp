@@ -25,6 +25,7 @@
 #include "run/recorder.hpp"
 #include "run/run_state.hpp"
 #include "run/stop_signals.hpp"
+#include "run/trace.hpp"
 #include "run/watchdog.hpp"
 
 namespace maxplus {
@@ -95,6 +96,7 @@ class TrainingRun {
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Watchdog> watchdog_;
+  std::unique_ptr<Trace> trace_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Assessor> assessor_, evaluation_assessor_;
   WallLimit wall_;

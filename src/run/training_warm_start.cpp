@@ -49,6 +49,7 @@ std::vector<std::int64_t> stage_starts(const WarmStartTable& table) {
 TrainingRun::Next TrainingRun::warm_start() {
   if (state_.warm_start_done) return Next::go_on;
   if (deck_.warm_start) {
+    const Trace::Span span(*trace_, "actor", "warm start", 0);
     const WarmStartTable& table = *deck_.warm_start;
     const std::vector<std::int64_t> starts = stage_starts(table);
     const Sft supervised;

@@ -1,0 +1,49 @@
+#pragma once
+// Where the time of every rank went: spans of stages, written as Chrome trace events (trace.json opens in Perfetto).
+//
+// pid = rank, one track a role and stage. Clocks of ranks are aligned at the start, when all leave one barrier.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+
+namespace maxplus {
+
+class Trace {
+ public:
+  // Collective: the moment of return is time 0 on every rank.
+  explicit Trace(const Communicator& world);
+
+  // A span that ends with the object. `role` and `stage` are string literals.
+  class Span {
+   public:
+    Span(Trace& trace, const char* role, const char* stage, std::int64_t iteration);
+    ~Span();
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+
+   private:
+    Trace& trace_;
+    const char* role_;
+    const char* stage_;
+    std::int64_t iteration_, begin_ns_;
+  };
+
+  // Collective: rank 0 writes the spans of all ranks. Throws Error(io).
+  void write(const std::string& path, const Communicator& world) const;
+
+ private:
+  struct Event {
+    const char* role;
+    const char* stage;
+    std::int64_t iteration, begin_ns, end_ns;
+  };
+  std::int64_t now_ns() const;
+
+  std::int64_t start_ns_ = 0;
+  std::vector<Event> events_;
+};
+
+}  // namespace maxplus
