@@ -34,7 +34,7 @@ class Writer : public DeckVisitor, private KeyVisitor {
 
   void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys& foreign) override {
     table_ = facts.name;
-    if (!table_.empty()) text_ += "\n" + header() + "\n";
+    if (!table_.empty()) text_ += fmt::format("\n{}\n", header());
     keys(*this);
     if (!foreign.values) return;
     for (const auto& [name, value] : foreign.values->items()) line(toml_key(name), toml_value(value), origin(name));
@@ -57,7 +57,7 @@ class Writer : public DeckVisitor, private KeyVisitor {
 
   std::string header() const {
     const std::size_t bracket = table_.find('[');
-    return bracket == std::string::npos ? "[" + table_ + "]" : "[[" + table_.substr(0, bracket) + "]]";
+    return bracket == std::string::npos ? fmt::format("[{}]", table_) : fmt::format("[[{}]]", table_.substr(0, bracket));
   }
 
   std::string origin(const std::string& key) const {
