@@ -63,6 +63,9 @@ Deck checked_deck(const CommandLine& line, DeckUse use, int ranks) {
   DeckReading reading = use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
   if (use == DeckUse::model) reading.deck.model.path = line.model;
   check_deck(reading.deck, use, ranks, reading.faults);
+  if (use != DeckUse::model) {
+    check_named(reading.deck, use == DeckUse::train ? InputsFor::training : use == DeckUse::replay ? InputsFor::replay : InputsFor::evaluation, reading.faults);
+  }
   if (!reading.faults.empty()) throw Error(ExitCode::config, std::move(reading.faults));
   if (line.out) set_out(reading.deck, *line.out);
   return std::move(reading.deck);

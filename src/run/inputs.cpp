@@ -154,7 +154,59 @@ nlohmann::json overlaid(nlohmann::json keys, const nlohmann::json& over) {
   return keys;
 }
 
+// The task of a warm-start stage (-1: the table itself). A task has one set of keys: those of [data] where it is the same
+// task, then [warm_start], then the stage.
+std::shared_ptr<const Task> stage_task(const Deck& deck, const std::shared_ptr<const Tokenizer>& tokenizer, int stage) {
+  const WarmStartTable& table = *deck.warm_start;
+  nlohmann::json keys = table.task == deck.data.task ? deck.data.task_keys : nlohmann::json::object();
+  keys = overlaid(std::move(keys), table.task_keys);
+  std::string place = "warm_start";
+  if (stage >= 0) {
+    keys = overlaid(std::move(keys), table.stage[static_cast<std::size_t>(stage)].task_keys);
+    place = fmt::format("warm_start.stage[{}]", stage);
+  }
+  return make_task(table.task, keys, tokenizer, locate_in(deck, place));
+}
+
 }  // namespace
+
+void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
+  const auto collect = [&faults](const auto& attempt) {
+    try {
+      attempt();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::config) throw;
+      faults.insert(faults.end(), error.faults().begin(), error.faults().end());
+    }
+  };
+  const auto sound = [&deck](const std::string& table) {
+    if (deck.faulty.contains("*")) return false;
+    return std::none_of(deck.faulty.begin(), deck.faulty.end(), [&table](const std::string& key) { return key.rfind(table, 0) == 0; });
+  };
+  std::shared_ptr<const Task> task;
+  if (sound("data") && !deck.data.preset.empty()) {
+    faults.push_back({deck.where("data.preset"), fmt::format("[data] preset = '{}' is not known to this version", deck.data.preset), "no preset",
+                      "prompt_key, answer_key, id_key and verifier_key name the fields of other files"});
+  }
+  if (sound("tokenizer")) collect([&] { deck_tokenizer(deck); });
+  if (sound("data") && !deck.data.task.empty()) {
+    collect([&] { task = make_task(deck.data.task, deck.data.task_keys, nullptr, locate_in(deck, "data")); });
+  }
+  if (what == InputsFor::training && sound("warm_start") && deck.warm_start && !deck.warm_start->task.empty()) {
+    collect([&] { stage_task(deck, nullptr, -1); });
+    for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s) {
+      if (!deck.warm_start->stage[s].task_keys.empty()) collect([&] { stage_task(deck, nullptr, static_cast<int>(s)); });
+    }
+  }
+  if (what == InputsFor::training && sound("reward")) {
+    RewardContext context;
+    context.folder = std::filesystem::path(deck.file).parent_path().string();
+    context.locate = locate_in(deck, "reward");
+    if (task) context.default_verifier = task->verifier();
+    const bool named = !deck.reward.verifier.empty() || !deck.reward.part.empty() || task != nullptr;
+    if (named) collect([&] { make_reward_function(deck.reward, context); });
+  }
+}
 
 RunInputs open_inputs(const Deck& deck, InputsFor what) {
   RunInputs inputs;
@@ -200,15 +252,7 @@ std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck,
   if (!table.train.empty()) {
     return load_demonstrations(table.train, inputs.model.tokenizer, inputs.model.config.context, on_bad_line_of(deck.data.on_bad_line)).source;
   }
-  // A task has one set of keys: those of [data] where it is the same task, then [warm_start], then the stage.
-  nlohmann::json keys = table.task == deck.data.task ? deck.data.task_keys : nlohmann::json::object();
-  keys = overlaid(std::move(keys), table.task_keys);
-  std::string place = "warm_start";
-  if (stage >= 0) {
-    keys = overlaid(std::move(keys), table.stage[static_cast<std::size_t>(stage)].task_keys);
-    place = fmt::format("warm_start.stage[{}]", stage);
-  }
-  return make_task(table.task, keys, inputs.model.tokenizer, locate_in(deck, place))->demonstrations();
+  return stage_task(deck, inputs.model.tokenizer, stage)->demonstrations();
 }
 
 }  // namespace maxplus

@@ -33,6 +33,10 @@ struct RunInputs {
 // `train` needs training problems and a reward, `eval` held-out ones; `replay` takes both from its file.
 enum class InputsFor { training, replay, evaluation };
 
+// The keys of what a deck names (tokenizer, tasks of data and warm start, verifiers), as far as they need no file: adds their
+// faults, so that they stand in one list with the deck's own. Tables in which a fault was already found are left alone.
+void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults);
+
 // Throws with all faults of the deck's keys (78), of files (65, 66).
 RunInputs open_inputs(const Deck& deck, InputsFor what);
 
