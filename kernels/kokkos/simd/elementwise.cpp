@@ -10,6 +10,10 @@ namespace maxplus::host::MAXPLUS_SIMD {
 namespace {
 
 void fill(float* out, float value, std::int64_t count) {
+  if (bits1(value) == 0u) {
+    __builtin_memset(out, 0, static_cast<std::size_t>(count) * sizeof(float));  // past the caches where that is best
+    return;
+  }
   for (std::int64_t i = 0; i < count; ++i) out[i] = value;
 }
 

@@ -180,6 +180,12 @@ void tile_body(const Tile& t) {
       acc[p][r] = t.chain == Chain::go_on ? load(t.c + p * t.c_panel_stride + r * t.c_stride) : broadcast(0.0f);
     }
   }
+  // The sums of the next tile come while this one works.
+#pragma GCC unroll 2
+  for (int p = 0; p < panels; ++p) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) __builtin_prefetch(t.c + p * t.c_panel_stride + (rows + r) * t.c_stride, 1, 3);
+  }
   const float* a = t.a;
   const float* b = t.panel;
   const float* ahead = t.prefetch;
@@ -283,16 +289,24 @@ void block_product(const ProductJob& job, const Block& block, const float* packe
   }
 }
 
+void pack_block(float* packed, const ProductJob& job, const Block& block) {
+  if (job.a_row_stride == 1) {
+    pack_tiles_across<kTileRows>(packed, job, block.first_row, block.rows, block.k, block.k_count);
+    return;
+  }
+  for (std::int64_t row = 0; row < block.rows; row += kTileRows) {
+    pack_tile_rows<kTileRows>(packed + row * block.k_count, job, block.first_row + row, smaller(kTileRows, block.rows - row),
+                              block.k, block.k_count);
+  }
+}
+
 // All pieces of k of one block of rows over panels [first_panel, last_panel).
 void all_pieces(const ProductJob& job, Block block, float* packed, bool full_width) {
   const std::int64_t pieces = pieces_of(job.inputs, kPiece);
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     block.k = job.inputs * piece / pieces / 2 * 2;  // even, so that no pair of bf16_pairs is cut
     block.k_count = (piece + 1 == pieces ? job.inputs : job.inputs * (piece + 1) / pieces / 2 * 2) - block.k;
-    for (std::int64_t row = 0; row < block.rows; row += kTileRows) {
-      pack_tile_rows<kTileRows>(packed + row * block.k_count, job, block.first_row + row, smaller(kTileRows, block.rows - row),
-                                block.k, block.k_count);
-    }
+    pack_block(packed, job, block);
     block.chain = piece > 0 || job.start == Start::from_output ? Chain::go_on : Chain::from_zero;
     block_product(job, block, packed, full_width);
   }

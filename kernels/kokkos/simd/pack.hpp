@@ -18,13 +18,6 @@ MAXPLUS_LANE Lanes packed_value(Lanes x, Packing packing) { return packing == Pa
 template <int width>
 inline void pack_tile_rows(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows, std::int64_t first_k,
                            std::int64_t k_count) {
-  if (job.a_row_stride == 1) {
-    for (std::int64_t k = 0; k < k_count; ++k) {
-      const float* in = job.a + source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride + first_row;
-      for (std::int64_t r = 0; r < rows; ++r) out[k * width + r] = packed_value(in[r], job.packing);
-    }
-    return;
-  }
   for (std::int64_t r = 0; r < rows; ++r) {
     const float* in = job.a + (first_row + r) * job.a_row_stride;
     if (job.packing == Packing::as_is) {
@@ -33,6 +26,35 @@ inline void pack_tile_rows(float* out, const ProductJob& job, std::int64_t first
     } else {
       for (std::int64_t k = 0; k < k_count; ++k) {
         out[k * width + r] = round_bf16_1(in[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride]);
+      }
+    }
+  }
+}
+
+// The same for all tiles of a block whose rows lie side by side in memory (a_row_stride 1): a few k at a time for all tiles,
+// so that each line is read once. More k than ways of the first cache would push each other out, since the strides
+// are often multiples of 4 KiB.
+template <int width>
+inline void pack_tiles_across(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows, std::int64_t first_k,
+                              std::int64_t k_count) {
+  constexpr std::int64_t kTogether = 8;
+  const float* a = job.a + first_row;
+  for (std::int64_t begin = 0; begin < k_count; begin += kTogether) {
+    const std::int64_t end = begin + kTogether < k_count ? begin + kTogether : k_count;
+    for (std::int64_t k = first_k + begin + kTogether; k < first_k + end + kTogether && k < job.inputs; ++k) {
+      for (std::int64_t r = 0; r < rows; r += kLanes) __builtin_prefetch(a + k * job.a_k_stride + r, 0, 2);
+    }
+    std::int64_t row = 0;
+    for (; row + width <= rows && job.packing == Packing::as_is; row += width) {
+      float* to = out + row * k_count + begin * width;
+      for (std::int64_t k = begin; k < end; ++k, to += width) {
+        __builtin_memcpy(to, a + (first_k + k) * job.a_k_stride + row, width * sizeof(float));
+      }
+    }
+    for (; row < rows; ++row) {
+      float* to = out + row / width * width * k_count + row % width;
+      for (std::int64_t k = begin; k < end; ++k) {
+        to[k * width] = packed_value(a[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride + row], job.packing);
       }
     }
   }
