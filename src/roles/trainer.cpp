@@ -33,7 +33,7 @@ Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& 
       table_(table),
       stream_(stream),
       sum_(gradients, weights.gradient_elements(), static_cast<int>(table.gradient_slices), data_rank, data_ranks),
-      total_(gradients.take(DType::f32, {weights.gradient_elements()})),
+      total_(sum_.first_buffer()),
       optimizer_(weights.parameters(), adamw_settings(table), moments) {}
 
 std::optional<StepReport> Trainer::step(const StepRequest& request, const Communicator& data_ranks, const std::function<void()>& beat) {
