@@ -21,9 +21,10 @@ constexpr std::int64_t kBlock = 4096;  // elements; a shorter run is not worth a
 // body(first, count, thread) over runs of blocks.
 template <class F>
 void for_each_run(const Stream& stream, std::int64_t elements, F&& body) {
-  host::for_each_range(stream, (elements + kBlock - 1) / kBlock, [&](std::int64_t first, std::int64_t last, int thread) {
-    body(first * kBlock, std::min(last * kBlock, elements) - first * kBlock, thread);
-  });
+  host::for_each_range(stream, (elements + kBlock - 1) / kBlock,
+                       [&](std::int64_t first, std::int64_t last, int thread) {
+                         body(first * kBlock, std::min(last * kBlock, elements) - first * kBlock, thread);
+                       });
 }
 
 const host::ElementwiseTable& table() { return MAXPLUS_TABLE(elementwise_table); }
@@ -35,7 +36,8 @@ std::uint16_t* bf16_data(const char* what, const TensorView& view, std::int64_t 
 
 void copy_bytes(const Stream& stream, void* out, const void* in, std::size_t bytes) {
   for_each_run(stream, static_cast<std::int64_t>(bytes), [&](std::int64_t first, std::int64_t count, int) {
-    std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first, static_cast<std::size_t>(count));
+    std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first,
+                static_cast<std::size_t>(count));
   });
 }
 
@@ -44,18 +46,21 @@ void copy_bytes(const Stream& stream, void* out, const void* in, std::size_t byt
 void fill(const Stream& stream, TensorView out, float value) {
   const host::Region region("fill");
   float* to = out.as<float>();
-  for_each_run(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) { table().fill(to + first, value, count); });
+  for_each_run(stream, out.size(),
+               [&](std::int64_t first, std::int64_t count, int) { table().fill(to + first, value, count); });
 }
 
 void copy(const Stream& stream, TensorView out, TensorView in) {
   const host::Region region("copy");
-  MAXPLUS_REQUIRE(out.dtype() == in.dtype() && out.size() == in.size(), describe(in) + " to " + describe(out));
+  MAXPLUS_REQUIRE(out.dtype() == in.dtype() && out.size() == in.size(),
+                  describe(in) + " to " + describe(out));
   copy_bytes(stream, out.data(), in.data(), in.bytes());
 }
 
 void add(const Stream& stream, TensorView out, TensorView a, TensorView b) {
   const host::Region region("add");
-  MAXPLUS_REQUIRE(out.size() == a.size() && out.size() == b.size(), describe(a) + " + " + describe(b) + " to " + describe(out));
+  MAXPLUS_REQUIRE(out.size() == a.size() && out.size() == b.size(),
+                  describe(a) + " + " + describe(b) + " to " + describe(out));
   float* to = out.as<float>();
   const float* left = a.as<float>();
   const float* right = b.as<float>();
@@ -105,6 +110,8 @@ void copy_to_device(const Stream& stream, TensorView out, const void* host) {
   copy_bytes(stream, out.data(), host, out.bytes());
 }
 
-void copy_to_host(const Stream& stream, void* host, TensorView in) { copy_bytes(stream, host, in.data(), in.bytes()); }
+void copy_to_host(const Stream& stream, void* host, TensorView in) {
+  copy_bytes(stream, host, in.data(), in.bytes());
+}
 
 }  // namespace maxplus::ops

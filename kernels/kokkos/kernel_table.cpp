@@ -37,7 +37,8 @@ std::atomic<int>& current() {
 InstructionSet best_instruction_set() {
 #ifdef MAXPLUS_X86
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   if (avx2 && avx512) return InstructionSet::avx512;
@@ -46,7 +47,9 @@ InstructionSet best_instruction_set() {
   return InstructionSet::plain;
 }
 
-InstructionSet instruction_set_in_use() { return static_cast<InstructionSet>(current().load(std::memory_order_relaxed)); }
+InstructionSet instruction_set_in_use() {
+  return static_cast<InstructionSet>(current().load(std::memory_order_relaxed));
+}
 
 void use_instruction_set(InstructionSet set) {
   MAXPLUS_REQUIRE(set <= best_instruction_set(), "this processor lacks the instruction set");

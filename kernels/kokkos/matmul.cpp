@@ -15,14 +15,16 @@ namespace maxplus::ops {
 namespace {
 
 using host::MatmulTable;
-using host::PackJob;
 using host::Packing;
+using host::PackJob;
 using host::ProductJob;
 using host::ProductShare;
 
 std::int64_t panels_of(std::int64_t outputs) { return (outputs + kPanelWidth - 1) / kPanelWidth; }
 
-Packing packing_of(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? Packing::as_is : Packing::bf16_pairs; }
+Packing packing_of(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::f32 ? Packing::as_is : Packing::bf16_pairs;
+}
 
 void pack(const Stream& stream, std::int64_t panels, const PackJob& whole, void (*body)(const PackJob&)) {
   host::for_each_range(stream, panels, [&](std::int64_t first, std::int64_t last, int) {
@@ -33,8 +35,8 @@ void pack(const Stream& stream, std::int64_t panels, const PackJob& whole, void 
   });
 }
 
-// How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins, panels first,
-// because then each thread streams its own weights.
+// How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins,
+// panels first, because then each thread streams its own weights.
 int threads_over_rows(int threads, std::int64_t tiles, std::int64_t panels) {
   int best = 1;
   std::int64_t least = -1;
@@ -64,7 +66,8 @@ void run_product(const Stream& stream, const ProductJob& job, std::int64_t rows)
       const int r = static_cast<int>(part) / by_panels, p = static_cast<int>(part) % by_panels;
       const ProductShare share{host::part_begin(tiles, by_rows, r) * table.tile_rows,
                                std::min(host::part_begin(tiles, by_rows, r + 1) * table.tile_rows, rows),
-                               host::part_begin(panels, by_panels, p), host::part_begin(panels, by_panels, p + 1)};
+                               host::part_begin(panels, by_panels, p),
+                               host::part_begin(panels, by_panels, p + 1)};
       if (share.first_row < share.last_row && share.first_panel < share.last_panel) {
         table.product(job, share, team.workspace(thread), host::Team::kWorkspaceFloats);
       }
@@ -76,21 +79,23 @@ void check_matrix(const char* what, const TensorView& view) {
   check_view(what, view, DType::f32, {view.extent(0), view.extent(1)});
 }
 
-void forward(const Stream& stream, const TensorView& out, const float* residual, const TensorView& in, const TensorView& packed,
-             std::int64_t outputs, Arithmetic arithmetic) {
+void forward(const Stream& stream, const TensorView& out, const float* residual, const TensorView& in,
+             const TensorView& packed, std::int64_t outputs, Arithmetic arithmetic) {
   check_matrix("in", in);
   const std::int64_t rows = in.extent(0), inputs = in.extent(1);
   check_view("out", out, DType::f32, {rows, outputs});
   check_size("packed", packed, DType::f32, packed_elements(outputs, inputs));
   run_product(stream,
-              ProductJob{in.as<float>(), inputs, 1, packing_of(arithmetic), packed.as<float>(), inputs, outputs, out.as<float>(),
-                         outputs, host::Start::from_zero, residual},
+              ProductJob{in.as<float>(), inputs, 1, packing_of(arithmetic), packed.as<float>(), inputs,
+                         outputs, out.as<float>(), outputs, host::Start::from_zero, residual},
               rows);
 }
 
 }  // namespace
 
-std::int64_t packed_elements(std::int64_t outputs, std::int64_t inputs) { return panels_of(outputs) * kPanelWidth * inputs; }
+std::int64_t packed_elements(std::int64_t outputs, std::int64_t inputs) {
+  return panels_of(outputs) * kPanelWidth * inputs;
+}
 
 void pack_weight(const Stream& stream, TensorView packed, TensorView weight, Arithmetic arithmetic) {
   const host::Region region("pack_weight");
@@ -102,7 +107,8 @@ void pack_weight(const Stream& stream, TensorView packed, TensorView weight, Ari
        MAXPLUS_TABLE(matmul_table).pack_rows);
 }
 
-void pack_weight_transposed(const Stream& stream, TensorView packed, TensorView weight, Arithmetic arithmetic) {
+void pack_weight_transposed(const Stream& stream, TensorView packed, TensorView weight,
+                            Arithmetic arithmetic) {
   const host::Region region("pack_weight_transposed");
   check_matrix("weight", weight);
   const std::int64_t inputs = weight.extent(0), outputs = weight.extent(1);
@@ -112,13 +118,14 @@ void pack_weight_transposed(const Stream& stream, TensorView packed, TensorView 
        MAXPLUS_TABLE(matmul_table).pack_columns);
 }
 
-void matmul(const Stream& stream, TensorView out, TensorView in, TensorView packed, std::int64_t outputs, Arithmetic arithmetic) {
+void matmul(const Stream& stream, TensorView out, TensorView in, TensorView packed, std::int64_t outputs,
+            Arithmetic arithmetic) {
   const host::Region region("matmul");
   forward(stream, out, nullptr, in, packed, outputs, arithmetic);
 }
 
-void matmul_add_residual(const Stream& stream, TensorView out, TensorView residual, TensorView in, TensorView packed,
-                         std::int64_t outputs, Arithmetic arithmetic) {
+void matmul_add_residual(const Stream& stream, TensorView out, TensorView residual, TensorView in,
+                         TensorView packed, std::int64_t outputs, Arithmetic arithmetic) {
   const host::Region region("matmul_add_residual");
   check_view("residual", residual, DType::f32, {in.extent(0), outputs});
   forward(stream, out, residual.as<float>(), in, packed, outputs, arithmetic);
@@ -128,8 +135,8 @@ std::int64_t weight_gradient_scratch(const Stream&, std::int64_t tokens, std::in
   return packed_elements(inputs, tokens);
 }
 
-void matmul_weight_gradient(const Stream& stream, TensorView d_weight, TensorView d_out, TensorView in, TensorView scratch,
-                            Arithmetic arithmetic) {
+void matmul_weight_gradient(const Stream& stream, TensorView d_weight, TensorView d_out, TensorView in,
+                            TensorView scratch, Arithmetic arithmetic) {
   const host::Region region("matmul_weight_gradient");
   check_matrix("d_weight", d_weight);
   const std::int64_t outputs = d_weight.extent(0), inputs = d_weight.extent(1), tokens = in.extent(0);
@@ -137,11 +144,12 @@ void matmul_weight_gradient(const Stream& stream, TensorView d_weight, TensorVie
   check_view("d_out", d_out, DType::f32, {tokens, outputs});
   check_size("scratch", scratch, DType::f32, weight_gradient_scratch(stream, tokens, outputs, inputs));
   if (tokens == 0) return;
-  pack(stream, panels_of(inputs), PackJob{scratch.as<float>(), in.as<float>(), tokens, inputs, packing_of(arithmetic), 0, 0},
+  pack(stream, panels_of(inputs),
+       PackJob{scratch.as<float>(), in.as<float>(), tokens, inputs, packing_of(arithmetic), 0, 0},
        MAXPLUS_TABLE(matmul_table).pack_columns);
   run_product(stream,
-              ProductJob{d_out.as<float>(), 1, outputs, packing_of(arithmetic), scratch.as<float>(), tokens, inputs,
-                         d_weight.as<float>(), inputs, host::Start::from_output, nullptr},
+              ProductJob{d_out.as<float>(), 1, outputs, packing_of(arithmetic), scratch.as<float>(), tokens,
+                         inputs, d_weight.as<float>(), inputs, host::Start::from_output, nullptr},
               outputs);
 }
 

@@ -12,23 +12,27 @@
 
 namespace maxplus::ops {
 
-void adamw(const Stream& stream, TensorView weight, TensorView first_moment, TensorView second_moment, TensorView gradient,
-           const AdamWStep& step) {
+void adamw(const Stream& stream, TensorView weight, TensorView first_moment, TensorView second_moment,
+           TensorView gradient, const AdamWStep& step) {
   const host::Region region("adamw");
   const std::int64_t elements = weight.size();
-  MAXPLUS_REQUIRE(first_moment.size() == elements && second_moment.size() == elements && gradient.size() == elements,
-                  describe(weight) + ", " + describe(first_moment) + ", " + describe(second_moment) + ", " + describe(gradient));
-  const host::AdamWNumbers numbers{step.learning_rate, step.beta1,          step.beta2,       step.epsilon,
-                                   step.weight_decay,  step.gradient_scale, step.correction1, step.correction2};
+  MAXPLUS_REQUIRE(
+      first_moment.size() == elements && second_moment.size() == elements && gradient.size() == elements,
+      describe(weight) + ", " + describe(first_moment) + ", " + describe(second_moment) + ", " +
+          describe(gradient));
+  const host::AdamWNumbers numbers{step.learning_rate, step.beta1,        step.beta2,
+                                   step.epsilon,       step.weight_decay, step.gradient_scale,
+                                   step.correction1,   step.correction2};
   float* w = weight.as<float>();
   float* m = first_moment.as<float>();
   float* v = second_moment.as<float>();
   const float* g = gradient.as<float>();
   const auto& table = MAXPLUS_TABLE(elementwise_table);
-  host::for_each_range(stream, (elements + kNormBlock - 1) / kNormBlock, [&](std::int64_t first, std::int64_t last, int) {
-    const std::int64_t begin = first * kNormBlock, count = std::min(last * kNormBlock, elements) - begin;
-    table.adamw(w + begin, m + begin, v + begin, g + begin, numbers, count);
-  });
+  host::for_each_range(
+      stream, (elements + kNormBlock - 1) / kNormBlock, [&](std::int64_t first, std::int64_t last, int) {
+        const std::int64_t begin = first * kNormBlock, count = std::min(last * kNormBlock, elements) - begin;
+        table.adamw(w + begin, m + begin, v + begin, g + begin, numbers, count);
+      });
 }
 
 void squared_norm_blocks(const Stream& stream, TensorView partial, TensorView values) {

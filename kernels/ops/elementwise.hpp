@@ -9,7 +9,7 @@
 namespace maxplus::ops {
 
 void fill(const Stream& stream, TensorView out, float value);
-void copy(const Stream& stream, TensorView out, TensorView in);           // equal sizes and types
+void copy(const Stream& stream, TensorView out, TensorView in);              // equal sizes and types
 void add(const Stream& stream, TensorView out, TensorView a, TensorView b);  // out may be a or b
 void scale(const Stream& stream, TensorView out, TensorView in, float factor);
 // bf16 (nearest even) from f32 and back; NaN stays NaN.

@@ -30,7 +30,8 @@ Error::Error(ExitCode code, std::string found) : Error(code, Fault{"", std::move
 std::string format_faults(const std::vector<Fault>& faults) {
   std::string text;
   for (const Fault& fault : faults) {
-    text += fmt::format("maxplus: error: {}{}{}\n", fault.where, fault.where.empty() ? "" : ": ", fault.found);
+    text +=
+        fmt::format("maxplus: error: {}{}{}\n", fault.where, fault.where.empty() ? "" : ": ", fault.found);
     if (!fault.expected.empty()) text += fmt::format("  expected: {}\n", fault.expected);
     if (!fault.advice.empty()) text += fmt::format("  try: {}\n", fault.advice);
   }

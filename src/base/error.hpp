@@ -1,8 +1,8 @@
 #pragma once
 // Errors that end the program: what was found, what was expected, what to do, and the exit code.
 //
-// Codes follow sysexits.h because the low ones belong to MPI and those above 128 to signals. A scheduler's script
-// needs one rule: start again on 75 and 80.
+// Codes follow sysexits.h because the low ones belong to MPI and those above 128 to signals. A scheduler's
+// script needs one rule: start again on 75 and 80.
 
 #include <stdexcept>
 #include <string>
@@ -54,12 +54,13 @@ class Error : public std::runtime_error {
 std::string format_faults(const std::vector<Fault>& faults);
 
 // A broken invariant is our bug: throws Error(ExitCode::software) with file and line of the caller.
-[[noreturn]] void fail_invariant(const char* condition, const char* file, int line, const std::string& detail);
+[[noreturn]] void fail_invariant(const char* condition, const char* file, int line,
+                                 const std::string& detail);
 
 }  // namespace maxplus
 
 // A precondition that only a bug can break. The detail is built only on failure.
-#define MAXPLUS_REQUIRE(condition, detail)                                          \
-  do {                                                                              \
+#define MAXPLUS_REQUIRE(condition, detail)                                               \
+  do {                                                                                   \
     if (!(condition)) ::maxplus::fail_invariant(#condition, __FILE__, __LINE__, detail); \
   } while (false)

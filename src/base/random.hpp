@@ -1,6 +1,6 @@
 #pragma once
-// Random draws as functions of counters (Philox4x32-10; Salmon et al., 2011): no generator state exists, so the same
-// numbers are drawn on any number of ranks, in any order, and after a resume.
+// Random draws as functions of counters (Philox4x32-10; Salmon et al., 2011): no generator state exists, so
+// the same numbers are drawn on any number of ranks, in any order, and after a resume.
 
 #include <cmath>
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace maxplus {
 
 // Each purpose owns a stream. A number, once given, is never reused for another meaning.
 enum class Purpose : std::uint32_t {
-  sampling = 1,        // counters: rollout id, token index
-  initial_weights = 2, // counters: hash of the parameter's name, element
-  problem_order = 3,   // counters: epoch, position
-  task = 4,            // built-in tasks: problem number, draw
-  demonstration = 5,   // warm-start demonstrations: demonstration number, draw
-  random_reward = 6,   // the verifier `random`: rollout id, 0
-  evaluation = 7,      // sampled evaluation: rollout id, token index
+  sampling = 1,         // counters: rollout id, token index
+  initial_weights = 2,  // counters: hash of the parameter's name, element
+  problem_order = 3,    // counters: epoch, position
+  task = 4,             // built-in tasks: problem number, draw
+  demonstration = 5,    // warm-start demonstrations: demonstration number, draw
+  random_reward = 6,    // the verifier `random`: rollout id, 0
+  evaluation = 7,       // sampled evaluation: rollout id, token index
   warm_start_order = 8,
   test = 1000,
 };
@@ -26,12 +26,14 @@ struct RandomBlock {
   std::uint32_t word[4];
 };
 
-inline RandomBlock random_block(std::uint64_t seed, Purpose purpose, std::uint64_t first, std::uint64_t second) {
-  const r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
-                                               static_cast<std::uint32_t>(second),
-                                               static_cast<std::uint32_t>(second >> 32)}};
-  const r123::Philox4x32::key_type key = {{static_cast<std::uint32_t>(seed) ^ (static_cast<std::uint32_t>(purpose) << 20),
-                                           static_cast<std::uint32_t>(seed >> 32) + static_cast<std::uint32_t>(purpose)}};
+inline RandomBlock random_block(std::uint64_t seed, Purpose purpose, std::uint64_t first,
+                                std::uint64_t second) {
+  const r123::Philox4x32::ctr_type counter = {
+      {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
+       static_cast<std::uint32_t>(second), static_cast<std::uint32_t>(second >> 32)}};
+  const r123::Philox4x32::key_type key = {
+      {static_cast<std::uint32_t>(seed) ^ (static_cast<std::uint32_t>(purpose) << 20),
+       static_cast<std::uint32_t>(seed >> 32) + static_cast<std::uint32_t>(purpose)}};
   const auto r = r123::Philox4x32()(counter, key);
   return {{r[0], r[1], r[2], r[3]}};
 }

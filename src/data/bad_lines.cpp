@@ -16,8 +16,9 @@ constexpr std::size_t kListed = 20;
 OnBadLine on_bad_line_of(const std::string& name) {
   if (name == "stop") return OnBadLine::stop;
   if (name == "skip") return OnBadLine::skip;
-  throw Error(ExitCode::config, Fault{"", fmt::format("[data] on_bad_line = {} is not known", in_quotes(name)),
-                                      "\"stop\" or \"skip\"", "on_bad_line = \"stop\""});
+  throw Error(ExitCode::config,
+              Fault{"", fmt::format("[data] on_bad_line = {} is not known", in_quotes(name)),
+                    "\"stop\" or \"skip\"", "on_bad_line = \"stop\""});
 }
 
 void BadLines::add(const Fault& fault) {
@@ -29,13 +30,16 @@ void BadLines::finish() const {
   if (policy_ == OnBadLine::skip || listed_.empty()) return;
   std::vector<Fault> faults = listed_;
   const std::int64_t more = count_ - static_cast<std::int64_t>(listed_.size());
-  if (more > 0) faults.push_back({"", fmt::format("and {} more bad lines", more), "", "on_bad_line = \"skip\" leaves bad lines out"});
+  if (more > 0)
+    faults.push_back(
+        {"", fmt::format("and {} more bad lines", more), "", "on_bad_line = \"skip\" leaves bad lines out"});
   throw Error(ExitCode::data, std::move(faults));
 }
 
 std::string BadLines::summary() const {
   if (count_ == 0) return "";
-  return fmt::format("skipped {} of {} lines; the first: {}: {}", count_, lines_, listed_[0].where, listed_[0].found);
+  return fmt::format("skipped {} of {} lines; the first: {}: {}", count_, lines_, listed_[0].where,
+                     listed_[0].found);
 }
 
 }  // namespace maxplus

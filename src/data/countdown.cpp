@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <xxhash.h>
+#include <nlohmann/json.hpp>
 
 #include "base/random.hpp"
 
@@ -36,14 +36,18 @@ CountdownKeys read_keys(KeyReader& keys) {
   k.max_target = static_cast<int>(keys.integer("max_target", 100, 2, 9999, "the targets are 1 to this"));
   k.problems = keys.integer("problems", 20000, 1, 1'000'000'000, "how many problems are trained on");
   k.held_out = keys.integer("held_out", 512, 1, 1'000'000, "how many problems are held out");
-  k.problem_seed = static_cast<std::uint64_t>(keys.integer("problem_seed", 1, 0, INT64_MAX, "of the problems"));
+  k.problem_seed =
+      static_cast<std::uint64_t>(keys.integer("problem_seed", 1, 0, INT64_MAX, "of the problems"));
   k.demonstrations = keys.integer("demonstrations", 20000, 1, 1'000'000'000, "how many there are");
-  k.demonstration_seed = static_cast<std::uint64_t>(keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
+  k.demonstration_seed = static_cast<std::uint64_t>(
+      keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
   k.patient = keys.number("patient", 0.35, 0, 1, "share of demonstrators that go on after a miss");
   k.first_hit = keys.number("first_hit", 0.2, 0, 1, "probability that a try is the solution on purpose");
   k.give_up = keys.number("give_up", 0.12, 0, 1, "probability that a patient one gives up after a miss");
-  k.max_tries = static_cast<int>(keys.integer("max_tries", 6, 1, 30, "the last try of a patient one is the solution"));
-  k.verdict_weight = static_cast<float>(keys.number("verdict_weight", 2, 0, 1000, "weight of the words yes and no in the loss"));
+  k.max_tries =
+      static_cast<int>(keys.integer("max_tries", 6, 1, 30, "the last try of a patient one is the solution"));
+  k.verdict_weight = static_cast<float>(
+      keys.number("verdict_weight", 2, 0, 1000, "weight of the words yes and no in the loss"));
   return k;
 }
 
@@ -52,7 +56,9 @@ class Draws {
  public:
   Draws(std::uint64_t seed, Purpose purpose, std::uint64_t item, std::uint64_t attempt)
       : seed_(seed), purpose_(purpose), item_(item), next_(attempt * kDrawsPerAttempt) {}
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(uniform_below(n, seed_, purpose_, item_, next_++)); }
+  std::size_t below(std::size_t n) {
+    return static_cast<std::size_t>(uniform_below(n, seed_, purpose_, item_, next_++));
+  }
   double unit() { return uniform_double(seed_, purpose_, item_, next_++); }
 
  private:
@@ -74,14 +80,19 @@ std::optional<Expression> combined(const Expression& a, char op, const Expressio
   e.strength = op == '+' || op == '-' ? 0 : 1;
   if (op == '-' && a.value <= b.value) return std::nullopt;
   if (op == '/' && a.value % b.value != 0) return std::nullopt;
-  e.value = op == '+' ? a.value + b.value : op == '-' ? a.value - b.value : op == '*' ? a.value * b.value : a.value / b.value;
+  e.value = op == '+'   ? a.value + b.value
+            : op == '-' ? a.value - b.value
+            : op == '*' ? a.value * b.value
+                        : a.value / b.value;
   if (e.value > 1'000'000) return std::nullopt;
   const bool strict = op == '-' || op == '/';
-  e.text = wrapped(a, a.strength < e.strength) + op + wrapped(b, b.strength < e.strength || (strict && b.strength == e.strength));
+  e.text = wrapped(a, a.strength < e.strength) + op +
+           wrapped(b, b.strength < e.strength || (strict && b.strength == e.strength));
   return e;
 }
 
-// All numbers, two at a time by a drawn operator; a drawn step that is not a positive whole number becomes a sum.
+// All numbers, two at a time by a drawn operator; a drawn step that is not a positive whole number becomes a
+// sum.
 Expression drawn_expression(const std::vector<int>& numbers, Draws& draws) {
   std::vector<Expression> pool;
   for (const int n : numbers) pool.push_back({fmt::format("{}", n), 2, n});
@@ -116,7 +127,8 @@ std::optional<CountdownProblem> find_problem(const CountdownKeys& keys, Side sid
   for (std::uint64_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
     Draws draws(keys.problem_seed, Purpose::task, item, attempt);
     CountdownProblem p;
-    for (int i = 0; i < keys.numbers; ++i) p.numbers.push_back(1 + static_cast<int>(draws.below(static_cast<std::size_t>(keys.max_number))));
+    for (int i = 0; i < keys.numbers; ++i)
+      p.numbers.push_back(1 + static_cast<int>(draws.below(static_cast<std::size_t>(keys.max_number))));
     const Expression e = drawn_expression(p.numbers, draws);
     p.target = e.value;
     p.solution = e.text;
@@ -131,12 +143,15 @@ CountdownProblem problem_at(const CountdownKeys& keys, Side side, std::int64_t i
   return *std::move(p);
 }
 
-std::string prompt_text_of(const CountdownProblem& p) { return fmt::format("{}={}:", fmt::join(p.numbers, " "), p.target); }
+std::string prompt_text_of(const CountdownProblem& p) {
+  return fmt::format("{}={}:", fmt::join(p.numbers, " "), p.target);
+}
 
 std::string keys_hash(const CountdownKeys& k, std::string_view what) {
-  const std::string text = fmt::format("countdown {} {} {} {} {} {} {} {} {} {} {} {} {} {}", what, k.numbers, k.max_number, k.max_target,
-                                       k.problems, k.held_out, k.problem_seed, k.demonstrations, k.demonstration_seed, k.patient,
-                                       k.first_hit, k.give_up, k.max_tries, k.verdict_weight);
+  const std::string text =
+      fmt::format("countdown {} {} {} {} {} {} {} {} {} {} {} {} {} {}", what, k.numbers, k.max_number,
+                  k.max_target, k.problems, k.held_out, k.problem_seed, k.demonstrations,
+                  k.demonstration_seed, k.patient, k.first_hit, k.give_up, k.max_tries, k.verdict_weight);
   const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", value.high64, value.low64);
 }
@@ -146,7 +161,9 @@ class CountdownProblems final : public ProblemSource {
   CountdownProblems(const CountdownKeys& keys, Side side, std::shared_ptr<const Tokenizer> tokenizer)
       : keys_(keys), side_(side), tokenizer_(std::move(tokenizer)) {}
   std::int64_t size() const override { return side_ == Side::train ? keys_.problems : keys_.held_out; }
-  std::string where(std::int64_t index) const override { return fmt::format("task countdown{}, problem {}", suffix(), index); }
+  std::string where(std::int64_t index) const override {
+    return fmt::format("task countdown{}, problem {}", suffix(), index);
+  }
   std::string hash() const override { return keys_hash(keys_, side_ == Side::train ? "train" : "held out"); }
   Problem at(std::int64_t index) const override {
     MAXPLUS_REQUIRE(index >= 0 && index < size(), fmt::format("problem {} of {}", index, size()));
@@ -175,17 +192,20 @@ class CountdownDemonstrations final : public DemonstrationSource {
   Demonstration at(std::int64_t number) const override {
     const auto item = static_cast<std::uint64_t>(number);
     Draws first(keys_.demonstration_seed, Purpose::demonstration, item, 0);
-    const CountdownProblem p = problem_at(keys_, Side::train, static_cast<std::int64_t>(first.below(static_cast<std::size_t>(keys_.problems))));
+    const CountdownProblem p = problem_at(
+        keys_, Side::train, static_cast<std::int64_t>(first.below(static_cast<std::size_t>(keys_.problems))));
     const bool patient = first.unit() < keys_.patient;
     Demonstration d;
     d.number = number;
     d.prompt = tokenizer_->encode(prompt_text_of(p), SpecialText::as_text);
     std::string answer;
     for (int attempt = 1; attempt <= keys_.max_tries; ++attempt) {
-      Draws draws(keys_.demonstration_seed, Purpose::demonstration, item, static_cast<std::uint64_t>(attempt));
+      Draws draws(keys_.demonstration_seed, Purpose::demonstration, item,
+                  static_cast<std::uint64_t>(attempt));
       const bool on_purpose = draws.unit() < keys_.first_hit || (patient && attempt == keys_.max_tries);
       const bool gives_up = draws.unit() < keys_.give_up;
-      const Expression e = on_purpose ? Expression{p.solution, 0, p.target} : drawn_expression(p.numbers, draws);
+      const Expression e =
+          on_purpose ? Expression{p.solution, 0, p.target} : drawn_expression(p.numbers, draws);
       answer = e.text;
       append(fmt::format("{}={} ", e.text, e.value), 1.0F, d);
       append(e.value == p.target ? "yes" : "no", keys_.verdict_weight, d);
@@ -210,12 +230,17 @@ class CountdownDemonstrations final : public DemonstrationSource {
 
 class CountdownTask final : public Task {
  public:
-  CountdownTask(const CountdownKeys& keys, std::shared_ptr<const Tokenizer> tokenizer) : keys_(keys), tokenizer_(std::move(tokenizer)) {}
+  CountdownTask(const CountdownKeys& keys, std::shared_ptr<const Tokenizer> tokenizer)
+      : keys_(keys), tokenizer_(std::move(tokenizer)) {}
   std::string_view name() const override { return "countdown"; }
   std::string_view verifier() const override { return "countdown"; }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
-  std::shared_ptr<const ProblemSource> train() const override { return std::make_shared<CountdownProblems>(keys_, Side::train, tokenizer_); }
-  std::shared_ptr<const ProblemSource> held_out() const override { return std::make_shared<CountdownProblems>(keys_, Side::held_out, tokenizer_); }
+  std::shared_ptr<const ProblemSource> train() const override {
+    return std::make_shared<CountdownProblems>(keys_, Side::train, tokenizer_);
+  }
+  std::shared_ptr<const ProblemSource> held_out() const override {
+    return std::make_shared<CountdownProblems>(keys_, Side::held_out, tokenizer_);
+  }
   std::shared_ptr<const DemonstrationSource> demonstrations() const override {
     return std::make_shared<CountdownDemonstrations>(keys_, tokenizer_);
   }
@@ -234,12 +259,14 @@ std::shared_ptr<const Task> make_countdown_task(KeyReader& keys, std::shared_ptr
   try {
     (void)tokenizer->encode(kAlphabet, SpecialText::as_text);
   } catch (const Error&) {
-    keys.add_fault("task", "[tokenizer] lacks a character of the task", fmt::format("kind = \"characters\" with alphabet = \"{}\"", kAlphabet),
+    keys.add_fault("task", "[tokenizer] lacks a character of the task",
+                   fmt::format("kind = \"characters\" with alphabet = \"{}\"", kAlphabet),
                    "leave [tokenizer] out: the task brings its own");
     return nullptr;
   }
   if (!find_problem(k, Side::train, 0) || !find_problem(k, Side::held_out, 0)) {
-    keys.add_fault("task", "the keys leave no problem to train on or none held out", "at least one of each", "a larger max_number or max_target");
+    keys.add_fault("task", "the keys leave no problem to train on or none held out", "at least one of each",
+                   "a larger max_number or max_target");
     return nullptr;
   }
   return std::make_shared<CountdownTask>(k, std::move(tokenizer));

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <xxhash.h>
+#include <nlohmann/json.hpp>
 
 #include "text/json_line.hpp"
 #include "text/line_file.hpp"
@@ -27,7 +27,8 @@ class DemonstrationList final : public DemonstrationSource {
     std::string bytes;
     const auto add = [&bytes](const void* data, std::size_t count) {
       const std::uint64_t length = count;
-      bytes.append(reinterpret_cast<const char*>(&length), sizeof length).append(static_cast<const char*>(data), count);
+      bytes.append(reinterpret_cast<const char*>(&length), sizeof length)
+          .append(static_cast<const char*>(data), count);
     };
     for (const Demonstration& d : list_) {
       add(d.prompt.data(), d.prompt.size() * sizeof(std::int32_t));
@@ -46,23 +47,28 @@ class DemonstrationList final : public DemonstrationSource {
   throw Error(ExitCode::data, Fault{where, std::move(found), std::move(expected), std::move(advice)});
 }
 
-std::vector<std::int32_t> tokens_of(const Json& line, const std::string& key, const Tokenizer& tokenizer, const std::string& where) {
+std::vector<std::int32_t> tokens_of(const Json& line, const std::string& key, const Tokenizer& tokenizer,
+                                    const std::string& where) {
   std::vector<std::int32_t> ids;
   if (const auto given = line.find(key + "_ids"); given != line.end()) {
-    if (!given->is_array()) bad(where, fmt::format("'{}_ids' is not a list", key), "token ids", "repair the line");
+    if (!given->is_array())
+      bad(where, fmt::format("'{}_ids' is not a list", key), "token ids", "repair the line");
     for (const Json& id : *given) {
-      const bool fits = id.is_number_integer() && !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX) &&
+      const bool fits = id.is_number_integer() &&
+                        !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX) &&
                         id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() < tokenizer.vocabulary_size();
       if (!fits) {
         bad(where, fmt::format("{} in '{}_ids' is no token id", in_quotes(id.dump()), key),
-            fmt::format("integers from 0 to {}", tokenizer.vocabulary_size() - 1), "use the model's tokenizer");
+            fmt::format("integers from 0 to {}", tokenizer.vocabulary_size() - 1),
+            "use the model's tokenizer");
       }
       ids.push_back(id.get<std::int32_t>());
     }
   } else {
     const auto text = line.find(key);
     if (text == line.end() || !text->is_string()) {
-      bad(where, fmt::format("the line has no text '{}'", key), "{\"prompt\": text, \"response\": text}", "repair the line");
+      bad(where, fmt::format("the line has no text '{}'", key), "{\"prompt\": text, \"response\": text}",
+          "repair the line");
     }
     try {
       ids = tokenizer.encode(text->get<std::string>(), SpecialText::as_text);
@@ -73,7 +79,8 @@ std::vector<std::int32_t> tokens_of(const Json& line, const std::string& key, co
     }
     if (key == "response") ids.push_back(tokenizer.end_token());
   }
-  if (ids.empty()) bad(where, fmt::format("the {} is empty", key), "at least one token", "repair or remove the line");
+  if (ids.empty())
+    bad(where, fmt::format("the {} is empty", key), "at least one token", "repair or remove the line");
   return ids;
 }
 
@@ -81,21 +88,27 @@ std::vector<float> weights_of(const Json& line, std::size_t tokens, const std::s
   std::vector<float> weights(tokens, 1.0F);
   const auto given = line.find("weights");
   if (given == line.end()) return weights;
-  const bool end_left_out = given->is_array() && given->size() + 1 == tokens && !line.contains("response_ids");
+  const bool end_left_out =
+      given->is_array() && given->size() + 1 == tokens && !line.contains("response_ids");
   if (!given->is_array() || (given->size() != tokens && !end_left_out)) {
-    bad(where, "'weights' does not fit the response", fmt::format("{} numbers, one a response token", tokens), "repair the line");
+    bad(where, "'weights' does not fit the response", fmt::format("{} numbers, one a response token", tokens),
+        "repair the line");
   }
   for (std::size_t i = 0; i < given->size(); ++i) {
     const Json& weight = (*given)[i];
     const float value = weight.is_number() ? weight.get<float>() : -1.0F;
-    if (!(value >= 0) || !std::isfinite(value)) bad(where, fmt::format("the weight {} does not do", in_quotes(weight.dump())), "a finite number from 0", "repair the line");
+    if (!(value >= 0) || !std::isfinite(value))
+      bad(where, fmt::format("the weight {} does not do", in_quotes(weight.dump())), "a finite number from 0",
+          "repair the line");
     weights[i] = value;
   }
   return weights;
 }
 
-Demonstration read_demonstration(const LineFile::Line& line, const Tokenizer& tokenizer, std::int64_t context, const std::string& where) {
-  if (line.oversized) bad(where, "the line is too long", fmt::format("at most {} MiB", kMaxLineBytes >> 20), "shorten it");
+Demonstration read_demonstration(const LineFile::Line& line, const Tokenizer& tokenizer, std::int64_t context,
+                                 const std::string& where) {
+  if (line.oversized)
+    bad(where, "the line is too long", fmt::format("at most {} MiB", kMaxLineBytes >> 20), "shorten it");
   const Json json = parse_json_object(line.text, where);
   Demonstration d;
   d.prompt = tokens_of(json, "prompt", tokenizer, where);
@@ -103,14 +116,16 @@ Demonstration read_demonstration(const LineFile::Line& line, const Tokenizer& to
   d.weight = weights_of(json, d.response.size(), where);
   const auto length = static_cast<std::int64_t>(d.prompt.size() + d.response.size());
   if (context > 0 && length > context) {
-    bad(where, fmt::format("prompt and response have {} tokens", length), fmt::format("at most {}, the context", context), "shorten it, or a longer context");
+    bad(where, fmt::format("prompt and response have {} tokens", length),
+        fmt::format("at most {}, the context", context), "shorten it, or a longer context");
   }
   return d;
 }
 
 }  // namespace
 
-LoadedDemonstrations load_demonstrations(const std::filesystem::path& path, const std::shared_ptr<const Tokenizer>& tokenizer,
+LoadedDemonstrations load_demonstrations(const std::filesystem::path& path,
+                                         const std::shared_ptr<const Tokenizer>& tokenizer,
                                          std::int64_t context, OnBadLine on_bad_line) {
   MAXPLUS_REQUIRE(tokenizer != nullptr, "demonstrations need a tokenizer");
   LineFile file(path);
@@ -131,8 +146,11 @@ LoadedDemonstrations load_demonstrations(const std::filesystem::path& path, cons
   bad_lines.set_lines(loaded.lines);
   bad_lines.finish();
   if (list.empty()) {
-    throw Error(ExitCode::data, Fault{file.where(1), loaded.lines == 0 ? "the file holds no demonstration" : fmt::format("no line can be used: {}", bad_lines.summary()),
-                                      "at least one line {\"prompt\": …, \"response\": …}", "check the path"});
+    throw Error(ExitCode::data,
+                Fault{file.where(1),
+                      loaded.lines == 0 ? "the file holds no demonstration"
+                                        : fmt::format("no line can be used: {}", bad_lines.summary()),
+                      "at least one line {\"prompt\": …, \"response\": …}", "check the path"});
   }
   loaded.skipped = bad_lines.count();
   loaded.skip_summary = bad_lines.summary();

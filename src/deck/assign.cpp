@@ -32,7 +32,8 @@ bool is_every_k(const std::string& text) {
 Result assign_whole(std::int64_t& field, const KeyFacts& facts, const DeckValue& value) {
   if (value.kind == Kind::real && std::isfinite(value.real) && std::floor(value.real) == value.real &&
       std::abs(value.real) < 9e15) {
-    return Refusal{"is a number with a point", fmt::format("{} = {}", facts.name, static_cast<std::int64_t>(value.real))};
+    return Refusal{"is a number with a point",
+                   fmt::format("{} = {}", facts.name, static_cast<std::int64_t>(value.real))};
   }
   if (value.kind != Kind::whole) return wrong_type(value);
   if (value.whole < facts.whole_low || value.whole > facts.whole_high) return Refusal{"is out of range", ""};
@@ -53,7 +54,8 @@ Result assign_real(double& field, const KeyFacts& facts, const DeckValue& value)
 
 Result assign_string(std::string& field, const KeyFacts& facts, const DeckValue& value, bool may_be_empty,
                      const std::filesystem::path& base) {
-  if (value.kind == Kind::whole || value.kind == Kind::real || value.kind == Kind::boolean || value.kind == Kind::date) {
+  if (value.kind == Kind::whole || value.kind == Kind::real || value.kind == Kind::boolean ||
+      value.kind == Kind::date) {
     return Refusal{"is " + kind_text(value) + ", not a string",
                    facts.choices.empty() ? fmt::format("{} = {}", facts.name, quote(value_text(value))) : ""};
   }
@@ -66,7 +68,8 @@ Result assign_string(std::string& field, const KeyFacts& facts, const DeckValue&
   if (value.text.find('\0') != std::string::npos && facts.path_kind != PathKind::none) {
     return Refusal{"holds a zero byte", ""};
   }
-  const bool chosen = facts.choices.empty() || std::find(facts.choices.begin(), facts.choices.end(), value.text) != facts.choices.end();
+  const bool chosen = facts.choices.empty() || std::find(facts.choices.begin(), facts.choices.end(),
+                                                         value.text) != facts.choices.end();
   if (!chosen && !(facts.every_k && is_every_k(value.text))) {
     const std::optional<std::string> nearest = nearest_known(value.text, facts.choices);
     return Refusal{"is not known" + did_you_mean(value.text, facts.choices),
@@ -78,7 +81,8 @@ Result assign_string(std::string& field, const KeyFacts& facts, const DeckValue&
 }
 
 Result assign_list(std::vector<std::string>& field, const KeyFacts& facts, const DeckValue& value) {
-  if (value.kind == Kind::text) return Refusal{"is a string, not a list", fmt::format("{} = [{}]", facts.name, value_text(value))};
+  if (value.kind == Kind::text)
+    return Refusal{"is a string, not a list", fmt::format("{} = [{}]", facts.name, value_text(value))};
   if (value.kind != Kind::list) return wrong_type(value);
   std::vector<std::string> texts;
   for (const DeckValue& child : value.list) {
@@ -96,7 +100,8 @@ std::string absolute_path(const std::filesystem::path& base, const std::string& 
   return std::filesystem::absolute(base / path).lexically_normal().string();
 }
 
-Result assign(KeyField field, const KeyFacts& facts, const DeckValue& value, const std::filesystem::path& base) {
+Result assign(KeyField field, const KeyFacts& facts, const DeckValue& value,
+              const std::filesystem::path& base) {
   const auto one = [&](auto& target, bool may_be_empty) -> Result {
     using Type = std::decay_t<decltype(target)>;
     if constexpr (std::is_same_v<Type, std::int64_t>) {

@@ -10,13 +10,15 @@
 
 namespace maxplus {
 
-// `found` continues the sentence "[run] seed = 5 ..."; nullopt: assigned. A field keeps its value if it is refused.
+// `found` continues the sentence "[run] seed = 5 ..."; nullopt: assigned. A field keeps its value if it is
+// refused.
 struct Refusal {
   std::string found;
   std::string advice;
 };
 
-std::optional<Refusal> assign(KeyField field, const KeyFacts& facts, const DeckValue& value, const std::filesystem::path& base);
+std::optional<Refusal> assign(KeyField field, const KeyFacts& facts, const DeckValue& value,
+                              const std::filesystem::path& base);
 
 // Absolute, without "." and "..".
 std::string absolute_path(const std::filesystem::path& base, const std::string& path);

@@ -24,7 +24,10 @@ std::string toml_real(double value) {
 }
 
 std::string toml_key(const std::string& name) {
-  const bool bare = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
+  const bool bare =
+      !name.empty() &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+          std::string::npos;
   return bare ? name : quote(name);
 }
 
@@ -32,12 +35,14 @@ class Writer : public DeckVisitor, private KeyVisitor {
  public:
   explicit Writer(const Deck& deck) : deck_(deck) {}
 
-  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys& foreign) override {
+  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
+             const ForeignKeys& foreign) override {
     table_ = facts.name;
     if (!table_.empty()) text_ += fmt::format("\n{}\n", header());
     keys(*this);
     if (!foreign.values) return;
-    for (const auto& [name, value] : foreign.values->items()) line(toml_key(name), toml_value(value), origin(name));
+    for (const auto& [name, value] : foreign.values->items())
+      line(toml_key(name), toml_value(value), origin(name));
   }
   bool present(const std::string&, bool now) override { return now; }
   std::size_t entries(const std::string&, std::size_t now) override { return now; }
@@ -47,7 +52,8 @@ class Writer : public DeckVisitor, private KeyVisitor {
  private:
   void key(KeyField field, const KeyFacts& facts) override {
     const nlohmann::json value = field_value(field);
-    const bool unset = value.is_null() || (!facts.absent_text.empty() && !is_optional(field) && (value == 0 || value == ""));
+    const bool unset =
+        value.is_null() || (!facts.absent_text.empty() && !is_optional(field) && (value == 0 || value == ""));
     if (unset) {
       text_ += fmt::format("# {}: not set ({})\n", facts.name, facts.absent_text);
     } else {
@@ -57,7 +63,8 @@ class Writer : public DeckVisitor, private KeyVisitor {
 
   std::string header() const {
     const std::size_t bracket = table_.find('[');
-    return bracket == std::string::npos ? fmt::format("[{}]", table_) : fmt::format("[[{}]]", table_.substr(0, bracket));
+    return bracket == std::string::npos ? fmt::format("[{}]", table_)
+                                        : fmt::format("[[{}]]", table_.substr(0, bracket));
   }
 
   std::string origin(const std::string& key) const {
@@ -85,7 +92,8 @@ std::string toml_value(const nlohmann::json& value) {
   }
   if (value.is_object()) {
     std::vector<std::string> parts;
-    for (const auto& [name, child] : value.items()) parts.push_back(toml_key(name) + " = " + toml_value(child));
+    for (const auto& [name, child] : value.items())
+      parts.push_back(toml_key(name) + " = " + toml_value(child));
     return parts.empty() ? "{}" : fmt::format("{{ {} }}", join(parts, ", "));
   }
   return value.is_null() ? "nan" : value.dump();  // whole numbers, true and false
@@ -95,7 +103,9 @@ std::string effective_deck(const Deck& deck) {
   Deck copy = deck;  // the listing needs fields that could be written to
   Writer writer(deck);
   visit(copy, writer);
-  return "# The effective deck: every key, its value, and where the value comes from. It can be run again.\n" + writer.text();
+  return "# The effective deck: every key, its value, and where the value comes from. It can be run "
+         "again.\n" +
+         writer.text();
 }
 
 }  // namespace maxplus

@@ -46,7 +46,8 @@ std::string allowed_text(const KeyField& field, const KeyFacts& facts) {
   return std::visit(
       [&facts](auto* value) -> std::string {
         using Type = std::remove_pointer_t<decltype(value)>;
-        if constexpr (std::is_same_v<Type, std::int64_t> || std::is_same_v<Type, std::optional<std::int64_t>>) {
+        if constexpr (std::is_same_v<Type, std::int64_t> ||
+                      std::is_same_v<Type, std::optional<std::int64_t>>) {
           return whole_text(facts);
         } else if constexpr (std::is_same_v<Type, double> || std::is_same_v<Type, std::optional<double>>) {
           return real_text(facts);
@@ -62,7 +63,11 @@ std::string allowed_text(const KeyField& field, const KeyFacts& facts) {
 }
 
 bool is_optional(const KeyField& field) {
-  return std::visit([](auto* value) { return requires { value->has_value(); }; }, field);
+  return std::visit(
+      [](auto* value) {
+        return requires { value->has_value(); };
+      },
+      field);
 }
 
 nlohmann::json field_value(const KeyField& field) {

@@ -15,7 +15,8 @@ namespace {
 
 class NameCollector : public DeckVisitor, private KeyVisitor {
  public:
-  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys&) override {
+  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
+             const ForeignKeys&) override {
     tables.push_back({without_index(facts.name), {}});
     keys(*this);
   }
@@ -30,7 +31,8 @@ class NameCollector : public DeckVisitor, private KeyVisitor {
 
 class Describer : public DeckVisitor, private KeyVisitor {
  public:
-  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys& foreign) override {
+  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
+             const ForeignKeys& foreign) override {
     const std::string name = without_index(facts.name);
     const bool many = name != facts.name;
     const std::string header = name.empty() ? "" : many ? "[[" + name + "]] " : "[" + name + "] ";
@@ -51,8 +53,8 @@ class Describer : public DeckVisitor, private KeyVisitor {
     std::string resume;
     if (facts.on_resume == OnResume::may_change) resume = "; may change on resume";
     if (facts.on_resume == OnResume::may_grow) resume = "; may grow on resume";
-    text += fmt::format("  {}\n      {}; default {}{}\n      {}\n", facts.name, allowed_text(field, facts), standard, resume,
-                        facts.meaning);
+    text += fmt::format("  {}\n      {}; default {}{}\n      {}\n", facts.name, allowed_text(field, facts),
+                        standard, resume, facts.meaning);
   }
 };
 
@@ -68,7 +70,8 @@ std::vector<KnownTable> known_tables() {
 }
 
 const KnownTable* find_table(const std::vector<KnownTable>& tables, const std::string& name) {
-  const auto found = std::find_if(tables.begin(), tables.end(), [&name](const KnownTable& t) { return t.name == name; });
+  const auto found =
+      std::find_if(tables.begin(), tables.end(), [&name](const KnownTable& t) { return t.name == name; });
   return found == tables.end() ? nullptr : &*found;
 }
 

@@ -1,4 +1,5 @@
-// Filling a Deck; see the header. Messages follow one pattern: "[table] key = value is ...", what is allowed, a value to try.
+// Filling a Deck; see the header. Messages follow one pattern: "[table] key = value is ...", what is allowed,
+// a value to try.
 #include "deck/reader.hpp"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr std::size_t kMostFaults = 200;
 
 // Laid down in the deck's contract, but of no effect in this version: refused rather than ignored.
 const std::vector<std::string>& tables_of_later_versions() {
-  static const std::vector<std::string> names = {"critic", "reward_model", "parallel", "placement", "schedule"};
+  static const std::vector<std::string> names = {"critic", "reward_model", "parallel", "placement",
+                                                 "schedule"};
   return names;
 }
 
@@ -29,7 +31,8 @@ std::vector<std::string> subtables(const std::vector<KnownTable>& known, const s
   std::vector<std::string> names;
   for (const KnownTable& candidate : known) {
     const std::string& name = candidate.name;
-    if (name.empty() || !starts_with(name, prefix) || name.find('.', prefix.size()) != std::string::npos) continue;
+    if (name.empty() || !starts_with(name, prefix) || name.find('.', prefix.size()) != std::string::npos)
+      continue;
     names.push_back(name.substr(prefix.size()));
   }
   return names;
@@ -42,7 +45,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 bool is_finite(const DeckValue& value) {
   return (value.kind != Kind::real || std::isfinite(value.real)) &&
          std::all_of(value.list.begin(), value.list.end(), is_finite) &&
-         std::all_of(value.table.begin(), value.table.end(), [](const DeckMember& m) { return is_finite(m.value); });
+         std::all_of(value.table.begin(), value.table.end(),
+                     [](const DeckMember& m) { return is_finite(m.value); });
 }
 
 // The verifier `command` names programs and scripts: those that lie beside the deck are found from anywhere.
@@ -53,14 +57,19 @@ void resolve_command(DeckValue& command, const std::filesystem::path& base) {
     const bool has_slash = word.text.find('/') != std::string::npos;
     if (i == 0 && !has_slash) continue;  // looked up in PATH
     std::error_code error;
-    if (i == 0 || std::filesystem::is_regular_file(base / word.text, error)) word.text = absolute_path(base, word.text);
+    if (i == 0 || std::filesystem::is_regular_file(base / word.text, error))
+      word.text = absolute_path(base, word.text);
   }
 }
 
 }  // namespace
 
 DeckReader::DeckReader(const DeckSource& source, Deck& deck, std::filesystem::path folder)
-    : source_(source), deck_(deck), folder_(std::move(folder)), working_directory_(std::filesystem::current_path()), known_(known_tables()) {}
+    : source_(source),
+      deck_(deck),
+      folder_(std::move(folder)),
+      working_directory_(std::filesystem::current_path()),
+      known_(known_tables()) {}
 
 std::string DeckReader::title() const {
   if (table_.empty()) return "";
@@ -76,24 +85,29 @@ void DeckReader::add(const DeckValue& value, std::string found, std::string expe
     ++omitted_;
     return;
   }
-  faults_.emplace_back(DeckSource::order(value.origin),
-                       Fault{source_.where(value.origin), std::move(found), std::move(expected), std::move(advice)});
+  faults_.emplace_back(DeckSource::order(value.origin), Fault{source_.where(value.origin), std::move(found),
+                                                              std::move(expected), std::move(advice)});
 }
 
 std::vector<Fault> DeckReader::take_faults() {
-  std::stable_sort(faults_.begin(), faults_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(faults_.begin(), faults_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Fault> faults;
   for (auto& [order, fault] : faults_) faults.push_back(std::move(fault));
-  if (omitted_ > 0) faults.push_back({source_.file(), fmt::format("{} more faults are not listed", omitted_), "", "mend those above first"});
+  if (omitted_ > 0)
+    faults.push_back({source_.file(), fmt::format("{} more faults are not listed", omitted_), "",
+                      "mend those above first"});
   return faults;
 }
 
 void DeckReader::refuse_table(const std::string& name, const DeckValue& value) {
   deck_.faulty.insert(name);
   if (value.kind == Kind::list) {
-    add(value, fmt::format("[[{}]] is a list of tables", name), fmt::format("[{}], once", name), fmt::format("[{}]", name));
+    add(value, fmt::format("[[{}]] is a list of tables", name), fmt::format("[{}], once", name),
+        fmt::format("[{}]", name));
   } else {
-    add(value, fmt::format("{} = {} is {}", name, value_text(value), kind_text(value)), fmt::format("a table: [{}] and its keys below", name), "");
+    add(value, fmt::format("{} = {} is {}", name, value_text(value), kind_text(value)),
+        fmt::format("a table: [{}] and its keys below", name), "");
   }
 }
 
@@ -107,7 +121,8 @@ const DeckValue* DeckReader::find(const std::string& table) {
     return nullptr;
   }
   // An entry of an array of tables; entries() has seen that the array is one.
-  const DeckValue* list = source_.root().find(table.substr(0, dot))->find(table.substr(dot + 1, bracket - dot - 1));
+  const DeckValue* list =
+      source_.root().find(table.substr(0, dot))->find(table.substr(dot + 1, bracket - dot - 1));
   const DeckValue& entry = list->list[static_cast<std::size_t>(std::stoll(table.substr(bracket + 1)))];
   if (entry.kind == Kind::table) return &entry;
   deck_.faulty.insert(table);
@@ -125,14 +140,17 @@ std::size_t DeckReader::entries(const std::string& name, std::size_t) {
   if (list->kind == Kind::list) return list->list.size();
   deck_.faulty.insert(name);
   if (list->origin < 0) {
-    add(*list, fmt::format("'{}' is a list of tables, which --set cannot change", name.substr(dot + 1)), "a key of a single table", "change it in the deck");
+    add(*list, fmt::format("'{}' is a list of tables, which --set cannot change", name.substr(dot + 1)),
+        "a key of a single table", "change it in the deck");
   } else {
-    add(*list, fmt::format("[{}] is {}", name, kind_text(*list)), fmt::format("a list of tables: [[{}]]", name), fmt::format("[[{}]]", name));
+    add(*list, fmt::format("[{}] is {}", name, kind_text(*list)),
+        fmt::format("a list of tables: [[{}]]", name), fmt::format("[[{}]]", name));
   }
   return 0;
 }
 
-void DeckReader::table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys& foreign) {
+void DeckReader::table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
+                       const ForeignKeys& foreign) {
   table_ = facts.name;
   current_ = find(table_);
   if (!current_) return;
@@ -151,11 +169,13 @@ void DeckReader::key(KeyField field, const KeyFacts& facts) {
   if (!refusal) return;
   deck_.faulty.insert(full);
   std::string advice = refusal->advice;
-  const bool has_default = !standard.is_null() && standard != "" && (facts.absent_text.empty() || standard != 0) && !standard.is_array();
+  const bool has_default = !standard.is_null() && standard != "" &&
+                           (facts.absent_text.empty() || standard != 0) && !standard.is_array();
   if (advice.empty() && has_default && facts.path_kind == PathKind::none) {
     advice = fmt::format("{} = {} (the default)", facts.name, toml_value(standard));
   }
-  add(*value, fmt::format("{}{} = {} {}", title(), facts.name, value_text(*value), refusal->found), allowed_text(field, facts), advice);
+  add(*value, fmt::format("{}{} = {} {}", title(), facts.name, value_text(*value), refusal->found),
+      allowed_text(field, facts), advice);
 }
 
 void DeckReader::read_rest(const DeckValue& table, const ForeignKeys& foreign) {
@@ -164,7 +184,8 @@ void DeckReader::read_rest(const DeckValue& table, const ForeignKeys& foreign) {
   const std::vector<std::string> below = subtables(known_, name);
   const bool welcome = foreign.values && foreign.welcome();
   // A task or verifier that could not be read would have taken keys that nobody can judge now.
-  const bool unclear = foreign.values && (deck_.faulty.count(full_name("task")) > 0 || deck_.faulty.count(full_name("verifier")) > 0);
+  const bool unclear = foreign.values && (deck_.faulty.count(full_name("task")) > 0 ||
+                                          deck_.faulty.count(full_name("verifier")) > 0);
   for (const DeckMember& member : table.table) {
     if (contains(known->keys, member.name) || contains(below, member.name)) continue;
     if (table_.empty() && member.value.kind != Kind::text && !contains(known->keys, member.name)) {
@@ -181,8 +202,9 @@ void DeckReader::read_foreign(const DeckMember& member, const ForeignKeys& forei
   deck_.origins[full_name(member.name)] = source_.where(member.value.origin);
   if (member.value.kind == Kind::date || !is_finite(member.value)) {
     deck_.faulty.insert(full_name(member.name));
-    add(member.value, fmt::format("{}{} = {} is {}", title(), member.name, value_text(member.value),
-                                  member.value.kind == Kind::date ? "a date or time" : "not finite"),
+    add(member.value,
+        fmt::format("{}{} = {} is {}", title(), member.name, value_text(member.value),
+                    member.value.kind == Kind::date ? "a date or time" : "not finite"),
         "a string, a finite number, true or false, or a list or table of them", "");
     return;
   }
@@ -203,22 +225,27 @@ void DeckReader::unknown(const DeckMember& member, const ForeignKeys& foreign) {
   }
   const KnownTable& here = *find_table(known_, without_index(table_));
   std::string name = one_line(shorten(member.name, 64));
-  std::string found = fmt::format("unknown key '{}' {}", name, table_.empty() ? "above the first table" : "in " + std::string(trim(title())));
+  std::string found =
+      fmt::format("unknown key '{}' {}", name,
+                  table_.empty() ? "above the first table" : "in " + std::string(trim(title())));
   std::string advice;
   if (const auto nearest = nearest_known(member.name, here.keys)) {
     deck_.faulty.insert(full_name(*nearest));
     found += fmt::format("; did you mean '{}'?", *nearest);
     advice = fmt::format("{} = {}", *nearest, value_text(member.value));
   } else {
-    const auto owner = std::find_if(known_.begin(), known_.end(), [&](const KnownTable& t) { return contains(t.keys, member.name); });
+    const auto owner = std::find_if(known_.begin(), known_.end(),
+                                    [&](const KnownTable& t) { return contains(t.keys, member.name); });
     if (owner != known_.end()) {
       deck_.faulty.insert((owner->name.empty() ? "" : owner->name + ".") + member.name);
-      found += owner->name.empty() ? "; it belongs above the first table" : fmt::format("; it belongs in [{}]", owner->name);
+      found += owner->name.empty() ? "; it belongs above the first table"
+                                   : fmt::format("; it belongs in [{}]", owner->name);
     }
     advice = "maxplus train --describe lists all keys";
   }
   std::string expected = join(here.keys, ", ");
-  if (foreign.values) expected += fmt::format("; {} has keys of its own, if it is named in this table", foreign.owner);
+  if (foreign.values)
+    expected += fmt::format("; {} has keys of its own, if it is named in this table", foreign.owner);
   add(member.value, std::move(found), std::move(expected), std::move(advice));
 }
 
@@ -233,7 +260,8 @@ void DeckReader::unknown_table(const DeckMember& member) {
   if (!is_table) return unknown(member, {});
   const std::string name = one_line(shorten(member.name, 64));
   if (contains(tables_of_later_versions(), member.name)) {
-    add(member.value, fmt::format("table [{}] is not supported by this version", name), "all roles on all ranks, data parallel: " + join(tables, ", "), "remove the table");
+    add(member.value, fmt::format("table [{}] is not supported by this version", name),
+        "all roles on all ranks, data parallel: " + join(tables, ", "), "remove the table");
     return;
   }
   std::string advice = "maxplus train --describe lists all tables";
@@ -241,7 +269,8 @@ void DeckReader::unknown_table(const DeckMember& member) {
     deck_.faulty.insert(*nearest);
     advice = fmt::format("[{}]", *nearest);
   }
-  add(member.value, fmt::format("unknown table [{}]{}", name, did_you_mean(member.name, tables)), join(tables, ", "), advice);
+  add(member.value, fmt::format("unknown table [{}]{}", name, did_you_mean(member.name, tables)),
+      join(tables, ", "), advice);
 }
 
 }  // namespace maxplus

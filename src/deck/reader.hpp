@@ -17,7 +17,8 @@ class DeckReader : public DeckVisitor, private KeyVisitor {
   // Paths of the file are relative to `folder`, those of --set to the working directory.
   DeckReader(const DeckSource& source, Deck& deck, std::filesystem::path folder);
 
-  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys& foreign) override;
+  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
+             const ForeignKeys& foreign) override;
   bool present(const std::string& name, bool now) override;
   std::size_t entries(const std::string& name, std::size_t now) override;
 

@@ -1,8 +1,9 @@
 #pragma once
-// The tables of a deck: one struct a table, one field a key (SURFACES: docs/deck.md is made from these by --describe).
+// The tables of a deck: one struct a table, one field a key (SURFACES: docs/deck.md is made from these by
+// --describe).
 //
-// A table lists its keys once, in keys.cpp: name, field, range or choices, meaning. Reading, range checks, the effective
-// deck, --describe and the checkpoint's record all come from that listing.
+// A table lists its keys once, in keys.cpp: name, field, range or choices, meaning. Reading, range checks,
+// the effective deck, --describe and the checkpoint's record all come from that listing.
 
 #include <cstdint>
 #include <map>
@@ -24,13 +25,14 @@ struct RunTable {
   double wall_limit_min = 0;
   std::int64_t checkpoint_every = 50;
   std::int64_t keep_checkpoints = 2;
-  std::string on_checkpoint_error = "stop";   // stop | continue
-  std::string verify_checkpoint = "sample";   // sample | full
+  std::string on_checkpoint_error = "stop";  // stop | continue
+  std::string verify_checkpoint = "sample";  // sample | full
   std::int64_t threads = 1;
   double watchdog_s = 600;
-  std::string log_rollouts = "all";           // all | "every k" | none
-  std::int64_t skip_limit = 0;                // steps with a non-finite gradient that may be skipped in a row
-  std::int64_t no_signal_limit = 0;           // iterations in a row without any trained token before an explained end; 0: never
+  std::string log_rollouts = "all";  // all | "every k" | none
+  std::int64_t skip_limit = 0;       // steps with a non-finite gradient that may be skipped in a row
+  std::int64_t no_signal_limit =
+      0;  // iterations in a row without any trained token before an explained end; 0: never
 };
 
 struct ModelTable {
@@ -39,35 +41,36 @@ struct ModelTable {
   std::int64_t width = 0, layers = 0, heads = 0, kv_heads = 0, head_width = 0, ffn_width = 0, context = 256;
   bool tie_embeddings = true;
   double norm_epsilon = 1e-5, rotary_theta = 10000.0;
-  std::string compute = "f32";                // f32 | bf16
+  std::string compute = "f32";  // f32 | bf16
 };
 
 struct TokenizerTable {
-  std::string kind;                           // characters | words; empty: the model's, or path
+  std::string kind;  // characters | words; empty: the model's, or path
   std::string alphabet;
   std::string words;
   std::string path;
 };
 
 struct DataTable {
-  std::string train, eval;                    // JSONL files
-  std::string task;                           // built-in: operators | countdown
+  std::string train, eval;                              // JSONL files
+  std::string task;                                     // built-in: operators | countdown
   nlohmann::json task_keys = nlohmann::json::object();  // the task's own keys, checked by the task
   std::string prompt_key = "prompt", answer_key = "answer", id_key = "id", verifier_key = "verifier";
   std::string preset;
-  std::string on_bad_line = "stop";           // stop | skip
-  std::string order = "shuffled";             // shuffled | file
+  std::string on_bad_line = "stop";  // stop | skip
+  std::string order = "shuffled";    // shuffled | file
 };
 
 struct RewardPart {
   std::string verifier;
   double weight = 1;
-  nlohmann::json keys = nlohmann::json::object();       // the verifier's own keys
+  nlohmann::json keys = nlohmann::json::object();  // the verifier's own keys
 };
 
 struct RewardTable {
-  std::string verifier;                       // one verifier, or parts
-  nlohmann::json keys = nlohmann::json::object();       // pattern, command, probability, ...: checked by the verifier
+  std::string verifier;  // one verifier, or parts
+  nlohmann::json keys =
+      nlohmann::json::object();  // pattern, command, probability, ...: checked by the verifier
   std::vector<RewardPart> part;
   double timeout_s = 10;
   std::int64_t workers = 2;
@@ -79,26 +82,26 @@ struct GenerationTable {
   double temperature = 1.0, top_p = 1.0;
   std::int64_t top_k = 0;
   std::int64_t max_new_tokens = 128;
-  std::vector<std::string> stop;              // token texts; empty: the tokenizer's end token
-  std::int64_t force_length = 0;              // benchmarks: every rollout has so many tokens
-  std::int64_t batch_rollouts = 64;           // rows decoded together on a rank
-  std::string zero_spread = "keep";           // keep | drop | resample
-  std::int64_t resample_rounds = 4;           // of zero_spread = "resample" (dynamic sampling)
+  std::vector<std::string> stop;     // token texts; empty: the tokenizer's end token
+  std::int64_t force_length = 0;     // benchmarks: every rollout has so many tokens
+  std::int64_t batch_rollouts = 64;  // rows decoded together on a rank
+  std::string zero_spread = "keep";  // keep | drop | resample
+  std::int64_t resample_rounds = 4;  // of zero_spread = "resample" (dynamic sampling)
 };
 
 struct AlgorithmTable {
   std::string name = "grpo";
-  std::optional<double> clip_low, clip_high, dual_clip;     // absent: the algorithm's own default
-  std::string kl = "none";                    // none | k1 | k2 | k3
-  std::optional<std::string> kl_where;        // loss | reward
+  std::optional<double> clip_low, clip_high, dual_clip;  // absent: the algorithm's own default
+  std::string kl = "none";                               // none | k1 | k2 | k3
+  std::optional<std::string> kl_where;                   // loss | reward
   std::optional<double> kl_coefficient;
-  std::optional<std::string> std;             // n-1 | n | none
-  std::optional<std::string> scope;           // group | batch
+  std::optional<std::string> std;    // n-1 | n | none
+  std::optional<std::string> scope;  // group | batch
   std::optional<double> epsilon;
-  std::optional<std::string> aggregation;     // token_mean | sequence_mean | sequence_sum_constant
-  std::optional<double> aggregation_length;   // of sequence_sum_constant; default max_new_tokens
-  std::optional<std::string> ratio;           // token | sequence
-  std::optional<bool> dynamic_sampling;       // the same as generation.zero_spread = "resample"
+  std::optional<std::string> aggregation;    // token_mean | sequence_mean | sequence_sum_constant
+  std::optional<double> aggregation_length;  // of sequence_sum_constant; default max_new_tokens
+  std::optional<std::string> ratio;          // token | sequence
+  std::optional<bool> dynamic_sampling;      // the same as generation.zero_spread = "resample"
   std::optional<std::int64_t> overlong_limit, overlong_buffer;
   std::optional<double> overlong_penalty;
   std::optional<bool> mask_truncated;
@@ -108,10 +111,10 @@ struct AlgorithmTable {
 struct OptimizerTable {
   double learning_rate = 1e-3;
   std::int64_t warmup_steps = 0;
-  std::string schedule = "constant";          // constant | linear | cosine
+  std::string schedule = "constant";  // constant | linear | cosine
   double final_share = 0.0;
   double weight_decay = 0, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double gradient_clip = 1.0;                 // 0: off
+  double gradient_clip = 1.0;  // 0: off
   std::int64_t epochs = 1, mini_batches = 1;
   std::int64_t micro_batch_tokens = 2048;
   std::int64_t gradient_slices = 8;
@@ -122,12 +125,12 @@ struct WarmStartStage {
   std::optional<double> learning_rate;
   std::optional<std::int64_t> batch_tokens, warmup_steps;
   std::optional<double> final_share;
-  nlohmann::json task_keys = nlohmann::json::object();   // override the task's keys for this stage
+  nlohmann::json task_keys = nlohmann::json::object();  // override the task's keys for this stage
 };
 
 struct WarmStartTable {
-  std::string train;                          // JSONL of {"prompt","response"}
-  std::string task;                           // demonstrations of a built-in task
+  std::string train;  // JSONL of {"prompt","response"}
+  std::string task;   // demonstrations of a built-in task
   nlohmann::json task_keys = nlohmann::json::object();
   std::int64_t steps = 0;
   std::int64_t batch_tokens = 1024;
@@ -139,12 +142,12 @@ struct WarmStartTable {
 };
 
 struct EvalTable {
-  std::int64_t every = 10;                    // iterations; 0: never
-  std::string verifier;                       // empty: the reward's; never `random` where a task brings its own
-  std::int64_t problems = 0;                  // 0: all held out
-  std::int64_t samples = 0;                   // 0: greedy only
+  std::int64_t every = 10;    // iterations; 0: never
+  std::string verifier;       // empty: the reward's; never `random` where a task brings its own
+  std::int64_t problems = 0;  // 0: all held out
+  std::int64_t samples = 0;   // 0: greedy only
   double temperature = 1.0;
-  std::int64_t max_new_tokens = 0;            // 0: generation's
+  std::int64_t max_new_tokens = 0;  // 0: generation's
 };
 
 struct ReferenceTable {
@@ -166,9 +169,10 @@ struct Deck {
   std::optional<ReferenceTable> reference;
 
   // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
-  std::string file;                            // as the user named it; empty: no file
-  std::map<std::string, std::string> origins;  // "deck.toml:31", "--set run.seed=5"; keys that are absent have their default
-  std::set<std::string> faulty;                // keys and tables that a fault was already found in; "*": all
+  std::string file;  // as the user named it; empty: no file
+  std::map<std::string, std::string>
+      origins;  // "deck.toml:31", "--set run.seed=5"; keys that are absent have their default
+  std::set<std::string> faulty;  // keys and tables that a fault was already found in; "*": all
 
   // For a fault: the key's origin, else that of its table, else the file.
   std::string where(const std::string& key) const;

@@ -45,7 +45,8 @@ struct Descriptor {
 
 std::optional<std::int64_t> iteration_of(const std::string& name) {
   constexpr std::string_view kBegin = "iteration-", kEnd = ".h5";
-  if (name.size() < kBegin.size() + 6 + kEnd.size() || !name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
+  if (name.size() < kBegin.size() + 6 + kEnd.size() || !name.starts_with(kBegin) || !name.ends_with(kEnd))
+    return std::nullopt;
   std::int64_t iteration = 0;
   const char* from = name.data() + kBegin.size();
   const char* to = name.data() + name.size() - kEnd.size();
@@ -61,9 +62,11 @@ std::vector<Generation> generations(const std::string& folder) {
     const std::string name = it->path().filename().string();
     const auto iteration = iteration_of(name);
     std::error_code unused;
-    if (iteration && it->symlink_status(unused).type() == std::filesystem::file_type::regular) found.push_back({name, *iteration});
+    if (iteration && it->symlink_status(unused).type() == std::filesystem::file_type::regular)
+      found.push_back({name, *iteration});
   }
-  std::sort(found.begin(), found.end(), [](const Generation& a, const Generation& b) { return a.iteration > b.iteration; });
+  std::sort(found.begin(), found.end(),
+            [](const Generation& a, const Generation& b) { return a.iteration > b.iteration; });
   return found;
 }
 
@@ -109,9 +112,11 @@ void reserve(const std::string& path, std::int64_t bytes) {
     // What this file has been given already counts as free.
     const auto free = static_cast<unsigned long long>(space.f_bavail) * space.f_frsize;
     const auto held = static_cast<unsigned long long>(now.st_blocks) * 512;
-    if (free + held < static_cast<unsigned long long>(bytes)) refuse(fmt::format("reserve {} bytes for", bytes), path, ENOSPC);
+    if (free + held < static_cast<unsigned long long>(bytes))
+      refuse(fmt::format("reserve {} bytes for", bytes), path, ENOSPC);
   }
-  if (::fallocate(file.number, FALLOC_FL_KEEP_SIZE, 0, bytes) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
+  if (::fallocate(file.number, FALLOC_FL_KEEP_SIZE, 0, bytes) != 0 && errno != EOPNOTSUPP &&
+      errno != ENOSYS) {
     refuse(fmt::format("reserve {} bytes for", bytes), path, errno);
   }
 }

@@ -1,8 +1,8 @@
 #include "io/checkpoint_layout.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <xxhash.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 
@@ -14,7 +14,8 @@ std::string header_text(const CheckpointContents& contents, std::int64_t block_e
   header["iteration"] = contents.iteration;
   header["block_elements"] = block_elements;
   auto& tensors = header["tensors"] = nlohmann::ordered_json::array();
-  for (const CheckpointTensor& t : contents.tensors) tensors.push_back({{"name", t.name}, {"elements", t.values.size()}});
+  for (const CheckpointTensor& t : contents.tensors)
+    tensors.push_back({{"name", t.name}, {"elements", t.values.size()}});
   auto& integers = header["integers"] = nlohmann::ordered_json::array();
   for (const auto& [name, value] : contents.integers) integers.push_back(name);
   auto& numbers = header["numbers"] = nlohmann::ordered_json::array();
@@ -30,8 +31,9 @@ CheckpointHeader parse_header(const std::string& path, std::string_view text) {
     const auto json = nlohmann::json::parse(text);
     header.format = json.at("format").get<std::int64_t>();
     if (header.format != kFormat) {
-      throw Error(ExitCode::data, Fault{"", fmt::format("{}: checkpoint format {}", path, header.format),
-                                        fmt::format("format {}", kFormat), "use the version of the program that wrote it"});
+      throw Error(ExitCode::data,
+                  Fault{"", fmt::format("{}: checkpoint format {}", path, header.format),
+                        fmt::format("format {}", kFormat), "use the version of the program that wrote it"});
     }
     header.iteration = json.at("iteration").get<std::int64_t>();
     header.block_elements = json.at("block_elements").get<std::int64_t>();
@@ -42,8 +44,9 @@ CheckpointHeader parse_header(const std::string& path, std::string_view text) {
     for (const auto& name : json.at("numbers")) header.numbers[name.get<std::string>()] = 0;
     header.texts = json.at("texts").get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::data, Fault{"", fmt::format("{}: the header cannot be read: {}", path, error.what()),
-                                      "a checkpoint of this program", "use an older checkpoint"});
+    throw Error(ExitCode::data,
+                Fault{"", fmt::format("{}: the header cannot be read: {}", path, error.what()),
+                      "a checkpoint of this program", "use an older checkpoint"});
   }
   return header;
 }
@@ -52,9 +55,10 @@ std::int64_t blocks_of(std::int64_t elements, std::int64_t block_elements) {
   return (elements + block_elements - 1) / block_elements;
 }
 
-std::uint64_t hash_block(const std::string& tensor, std::int64_t block, std::int64_t iteration, std::span<const float> values) {
-  const std::uint64_t place[3] = {XXH3_64bits(tensor.data(), tensor.size()), static_cast<std::uint64_t>(block),
-                                  static_cast<std::uint64_t>(iteration)};
+std::uint64_t hash_block(const std::string& tensor, std::int64_t block, std::int64_t iteration,
+                         std::span<const float> values) {
+  const std::uint64_t place[3] = {XXH3_64bits(tensor.data(), tensor.size()),
+                                  static_cast<std::uint64_t>(block), static_cast<std::uint64_t>(iteration)};
   return XXH3_64bits_withSeed(values.data(), values.size_bytes(), XXH3_64bits(place, sizeof place));
 }
 

@@ -29,15 +29,22 @@ using checkpoint::blocks_of;
 
 class Writer {
  public:
-  Writer(const std::string& folder, const RankGroup& group, const CheckpointContents& contents, const CheckpointSettings& settings)
-      : folder_(folder), name_(checkpoint_name(contents.iteration)), path_(folder + "/" + name_), partial_(path_ + ".partial"),
-        group_(group), contents_(contents), settings_(settings) {}
+  Writer(const std::string& folder, const RankGroup& group, const CheckpointContents& contents,
+         const CheckpointSettings& settings)
+      : folder_(folder),
+        name_(checkpoint_name(contents.iteration)),
+        path_(folder + "/" + name_),
+        partial_(path_ + ".partial"),
+        group_(group),
+        contents_(contents),
+        settings_(settings) {}
 
   CheckpointReport run(std::set<std::string>& verified);
 
  private:
   RankGroup::Range my_blocks(const CheckpointTensor& tensor) const {
-    return group_.part(blocks_of(static_cast<std::int64_t>(tensor.values.size()), settings_.block_elements), group_.rank());
+    return group_.part(blocks_of(static_cast<std::int64_t>(tensor.values.size()), settings_.block_elements),
+                       group_.rank());
   }
   // First element of a block, or the end of the tensor.
   std::int64_t begin_of(const CheckpointTensor& tensor, std::int64_t block) const {
@@ -96,7 +103,8 @@ CheckpointReport Writer::run(std::set<std::string>& verified) {
   CheckpointReport report;
   report.retired = retire(verified);
   report.path = path_;
-  for (const CheckpointTensor& t : contents_.tensors) report.bytes += static_cast<std::int64_t>(t.values.size_bytes());
+  for (const CheckpointTensor& t : contents_.tensors)
+    report.bytes += static_cast<std::int64_t>(t.values.size_bytes());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
@@ -110,15 +118,17 @@ void Writer::agree_on_contents() {
   const std::string of_root = group_.broadcast(mine);
   group_.agree([&] {
     if (mine == of_root) return;
-    throw Error(ExitCode::protocol, Fault{"", fmt::format("rank {} would write another checkpoint than rank 0", group_.rank()),
-                                          "equal tensors, names and state on all ranks", "report this as a bug"});
+    throw Error(ExitCode::protocol,
+                Fault{"", fmt::format("rank {} would write another checkpoint than rank 0", group_.rank()),
+                      "equal tensors, names and state on all ranks", "report this as a bug"});
   });
 }
 
 void Writer::hash_my_blocks() {
   std::size_t total = 0;
   for (const CheckpointTensor& t : contents_.tensors) {
-    total += static_cast<std::size_t>(blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
+    total += static_cast<std::size_t>(
+        blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
   }
   hashes_.assign(total, 0);
   group_.agree([&] {
@@ -130,12 +140,16 @@ void Writer::hash_my_blocks() {
         std::int64_t bad = 0;
         for (const float v : values) bad += std::isfinite(v) ? 0 : 1;
         if (bad > 0) {
-          throw Error(ExitCode::numeric, Fault{"", fmt::format("'{}' has {} values that are not finite", t.name, bad),
-                                               "finite weights and moments", "the newest checkpoint is still good; resume from it"});
+          throw Error(
+              ExitCode::numeric,
+              Fault{"", fmt::format("'{}' has {} values that are not finite", t.name, bad),
+                    "finite weights and moments", "the newest checkpoint is still good; resume from it"});
         }
-        hashes_[first + static_cast<std::size_t>(b)] = checkpoint::hash_block(t.name, b, contents_.iteration, values);
+        hashes_[first + static_cast<std::size_t>(b)] =
+            checkpoint::hash_block(t.name, b, contents_.iteration, values);
       }
-      first += static_cast<std::size_t>(blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
+      first += static_cast<std::size_t>(
+          blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
     }
   });
   group_.combine_bits(hashes_.data(), hashes_.size());
@@ -143,8 +157,10 @@ void Writer::hash_my_blocks() {
 
 // Data, the holes that alignment leaves, and a generous share for the file's own tables.
 std::int64_t Writer::largest_size() const {
-  constexpr std::int64_t kAlignedAbove = 64 << 10, kAlignment = 1 << 20, kTables = 1 << 20, kTableOfTensor = 1024;
-  auto bytes = static_cast<std::int64_t>(header_.size() + contents_.state.size() + hashes_.size() * 8) + kTables;
+  constexpr std::int64_t kAlignedAbove = 64 << 10, kAlignment = 1 << 20, kTables = 1 << 20,
+                         kTableOfTensor = 1024;
+  auto bytes =
+      static_cast<std::int64_t>(header_.size() + contents_.state.size() + hashes_.size() * 8) + kTables;
   for (const CheckpointTensor& t : contents_.tensors) {
     const auto size = static_cast<std::int64_t>(t.values.size_bytes());
     bytes += size + kTableOfTensor + (size > kAlignedAbove ? kAlignment : 0);
@@ -155,12 +171,12 @@ std::int64_t Writer::largest_size() const {
 void Writer::make_folder() const {
   if (::mkdir(folder_.c_str(), 0755) == 0 || errno == EEXIST) return;
   const std::string reason = std::strerror(errno);
-  throw Error(ExitCode::io, Fault{"", fmt::format("cannot make the folder {}: {}", folder_, reason), "a parent folder that may be written",
-                                  "choose another [run] out"});
+  throw Error(ExitCode::io, Fault{"", fmt::format("cannot make the folder {}: {}", folder_, reason),
+                                  "a parent folder that may be written", "choose another [run] out"});
 }
 
-// By one process, because then nothing that may fail for want of space needs the other ranks. What the ranks write
-// afterwards has its place already.
+// By one process, because then nothing that may fail for want of space needs the other ranks. What the ranks
+// write afterwards has its place already.
 void Writer::lay_out() {
   fault_point("checkpoint_open", group_.rank());
   ::unlink(partial_.c_str());
@@ -180,7 +196,8 @@ void Writer::lay_out() {
   small("hashes", DType::i64, nullptr, hashes_.size());
   small("seal", DType::i64, nullptr, 1);
   for (const CheckpointTensor& t : contents_.tensors) {
-    file.create_dataset(checkpoint::tensor_dataset(t.name), DType::f32, static_cast<std::int64_t>(t.values.size()));
+    file.create_dataset(checkpoint::tensor_dataset(t.name), DType::f32,
+                        static_cast<std::int64_t>(t.values.size()));
   }
   file.close();
   checkpoint::reserve(partial_, static_cast<std::int64_t>(std::filesystem::file_size(partial_)));
@@ -202,7 +219,9 @@ void Writer::write_into(Hdf5File& file) const {
     group_.agree([&] {
       const RankGroup::Range mine = my_blocks(t);
       const std::int64_t begin = begin_of(t, mine.first), end = begin_of(t, mine.last);
-      if (!t.values.empty()) file.write(checkpoint::tensor_dataset(t.name), DType::f32, t.values.data() + begin, begin, end - begin);
+      if (!t.values.empty())
+        file.write(checkpoint::tensor_dataset(t.name), DType::f32, t.values.data() + begin, begin,
+                   end - begin);
       fault_point("checkpoint_write", group_.rank());
     });
   }
@@ -219,7 +238,8 @@ void Writer::write_sealed(Hdf5File& file) const {
   const std::int64_t share = group_.rank() == 0 ? 1 : 0;
   const std::uint64_t seal = checkpoint::seal({header_, contents_.state, integers_, numbers_, hashes_});
   group_.agree([&] {
-    if (!hashes_.empty()) file.write("hashes", DType::i64, hashes_.data(), 0, share * static_cast<std::int64_t>(hashes_.size()));
+    if (!hashes_.empty())
+      file.write("hashes", DType::i64, hashes_.data(), 0, share * static_cast<std::int64_t>(hashes_.size()));
   });
   group_.agree([&] { file.write("seal", DType::i64, &seal, 0, share); });
 }
@@ -228,12 +248,14 @@ void Writer::write_sealed(Hdf5File& file) const {
 void Writer::verify() const {
   const CheckpointReader reader(partial_);
   const CheckpointHeader& header = reader.header();
-  if (header.iteration != contents_.iteration || header.state != contents_.state || header.integers != contents_.integers ||
-      header.texts != contents_.texts || header.tensors.size() != contents_.tensors.size()) {
+  if (header.iteration != contents_.iteration || header.state != contents_.state ||
+      header.integers != contents_.integers || header.texts != contents_.texts ||
+      header.tensors.size() != contents_.tensors.size()) {
     throw Error(ExitCode::io, fmt::format("{} reads back differently from what was written", partial_));
   }
   std::vector<float> buffer;
-  const std::uint64_t draw[2] = {static_cast<std::uint64_t>(contents_.iteration), static_cast<std::uint64_t>(group_.rank())};
+  const std::uint64_t draw[2] = {static_cast<std::uint64_t>(contents_.iteration),
+                                 static_cast<std::uint64_t>(group_.rank())};
   std::uint64_t chosen = hashes_.empty() ? 0 : XXH3_64bits(draw, sizeof draw) % hashes_.size();
   for (std::size_t t = 0; t < contents_.tensors.size(); ++t) {
     const auto blocks = static_cast<std::uint64_t>(reader.blocks(t));
@@ -254,21 +276,23 @@ void Writer::publish() const {
   fault_point("checkpoint_rename", group_.rank());
   if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
     const std::string reason = std::strerror(errno);
-    throw Error(ExitCode::io, Fault{"", fmt::format("cannot rename {} to {}: {}", partial_, name_, reason), "a folder that may be written",
-                                    "check the folder and the space on its file system"});
+    throw Error(ExitCode::io,
+                Fault{"", fmt::format("cannot rename {} to {}: {}", partial_, name_, reason),
+                      "a folder that may be written", "check the folder and the space on its file system"});
   }
   checkpoint::sync_path(folder_);
 }
 
 bool Writer::is_good(const std::string& name, std::set<std::string>& verified) const {
   if (verified.count(name) > 0) return true;
-  if (fault_of_checkpoint(folder_ + "/" + name, group_.size() > 1 ? group_.handle() : MPI_COMM_SELF)) return false;
+  if (fault_of_checkpoint(folder_ + "/" + name, group_.size() > 1 ? group_.handle() : MPI_COMM_SELF))
+    return false;
   verified.insert(name);
   return true;
 }
 
-// Older generations, newest first: what comes after `keep` good ones goes. Newer ones belong to another course of the run
-// and stay.
+// Older generations, newest first: what comes after `keep` good ones goes. Newer ones belong to another
+// course of the run and stay.
 std::vector<std::string> Writer::retire(std::set<std::string>& verified) const {
   std::string list;
   group_.agree_on_root([&] {
@@ -301,8 +325,9 @@ std::vector<std::string> Writer::retire(std::set<std::string>& verified) const {
 
 }  // namespace
 
-CheckpointReport write_checkpoint(const std::string& folder, MPI_Comm ranks, const CheckpointContents& contents,
-                                  const CheckpointSettings& settings, std::set<std::string>& verified) {
+CheckpointReport write_checkpoint(const std::string& folder, MPI_Comm ranks,
+                                  const CheckpointContents& contents, const CheckpointSettings& settings,
+                                  std::set<std::string>& verified) {
   const RankGroup group(ranks);
   return Writer(folder, group, contents, settings).run(verified);
 }

@@ -39,8 +39,10 @@ PlannedFault planned_fault() {
   plan.text = text;
   std::vector<std::string> field(1);
   for (const char c : plan.text) {
-    if (c == ':') field.emplace_back();
-    else field.back() += c;
+    if (c == ':')
+      field.emplace_back();
+    else
+      field.back() += c;
   }
   plan.readable = field.size() == 4 && parse(field[1], plan.rank) && parse(field[2], plan.count);
   if (!plan.readable) return plan;
@@ -50,7 +52,8 @@ PlannedFault planned_fault() {
     plan.readable = parse(std::string_view(plan.action).substr(6), plan.seconds);
     plan.action = "delay";
   }
-  plan.readable = plan.readable && (plan.action == "kill" || plan.action == "stop" || plan.action == "error" || plan.action == "delay");
+  plan.readable = plan.readable && (plan.action == "kill" || plan.action == "stop" ||
+                                    plan.action == "error" || plan.action == "delay");
   return plan;
 }
 
@@ -59,7 +62,8 @@ void strike(const PlannedFault& plan) {
   if (plan.action == "stop") std::raise(SIGSTOP);
   if (plan.action == "delay") std::this_thread::sleep_for(std::chrono::duration<double>(plan.seconds));
   if (plan.action == "error") {
-    throw Error(ExitCode::io, Fault{"", fmt::format("injected fault '{}'", plan.text), "", "unset MAXPLUS_FAULT"});
+    throw Error(ExitCode::io,
+                Fault{"", fmt::format("injected fault '{}'", plan.text), "", "unset MAXPLUS_FAULT"});
   }
 }
 
@@ -69,9 +73,10 @@ void fault_point(const char* phase, int rank) {
   static const PlannedFault plan = planned_fault();  // the environment is read once
   if (plan.text.empty()) return;
   if (!plan.readable) {
-    throw Error(ExitCode::config, Fault{"", fmt::format("MAXPLUS_FAULT = '{}'", plan.text),
-                                        "phase:rank:count:action with the action kill, stop, error or delay[=seconds]",
-                                        "unset the variable, which is for tests"});
+    throw Error(ExitCode::config,
+                Fault{"", fmt::format("MAXPLUS_FAULT = '{}'", plan.text),
+                      "phase:rank:count:action with the action kill, stop, error or delay[=seconds]",
+                      "unset the variable, which is for tests"});
   }
   if (rank != plan.rank || plan.phase != phase) return;
   static std::atomic<std::int64_t> arrivals{0};

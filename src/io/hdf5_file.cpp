@@ -45,7 +45,8 @@ class Handle {
 herr_t append_message(unsigned depth, const H5E_error2_t* error, void* out) {
   auto& text = *static_cast<std::string*>(out);
   constexpr unsigned kShown = 12;
-  if (depth < kShown && error->desc != nullptr) text += fmt::format("{}{}", text.empty() ? "" : "; ", error->desc);
+  if (depth < kShown && error->desc != nullptr)
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", error->desc);
   return 0;
 }
 
@@ -61,7 +62,9 @@ std::string error_stack() {
   Fault fault{"", fmt::format("{}: {}: {}", path, what, error_stack()), "", ""};
   if (code == ExitCode::io) {
     fault.expected = "a file system with free space that can be written";
-    fault.advice = "free space or choose another folder; where the file system has no locks, set HDF5_USE_FILE_LOCKING=FALSE";
+    fault.advice =
+        "free space or choose another folder; where the file system has no locks, set "
+        "HDF5_USE_FILE_LOCKING=FALSE";
   } else {
     fault.expected = "a file that was written completely and not changed since";
     fault.advice = "use an older file, or make it again";
@@ -73,22 +76,32 @@ void quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 hid_t memory_type(DType type) {
   switch (type) {
-    case DType::f32: return H5T_NATIVE_FLOAT;
-    case DType::f64: return H5T_NATIVE_DOUBLE;
-    case DType::i64: return H5T_NATIVE_INT64;
-    case DType::u8: return H5T_NATIVE_UINT8;
-    default: break;
+    case DType::f32:
+      return H5T_NATIVE_FLOAT;
+    case DType::f64:
+      return H5T_NATIVE_DOUBLE;
+    case DType::i64:
+      return H5T_NATIVE_INT64;
+    case DType::u8:
+      return H5T_NATIVE_UINT8;
+    default:
+      break;
   }
   MAXPLUS_REQUIRE(false, "datasets hold f32, f64, i64 or u8");
 }
 
 hid_t stored_type(DType type) {
   switch (type) {
-    case DType::f32: return H5T_IEEE_F32LE;
-    case DType::f64: return H5T_IEEE_F64LE;
-    case DType::i64: return H5T_STD_I64LE;
-    case DType::u8: return H5T_STD_U8LE;
-    default: break;
+    case DType::f32:
+      return H5T_IEEE_F32LE;
+    case DType::f64:
+      return H5T_IEEE_F64LE;
+    case DType::i64:
+      return H5T_STD_I64LE;
+    case DType::u8:
+      return H5T_STD_U8LE;
+    default:
+      break;
   }
   MAXPLUS_REQUIRE(false, "datasets hold f32, f64, i64 or u8");
 }
@@ -152,13 +165,15 @@ struct Selection {
 void check_system(const std::string& path, int flags) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
   if (descriptor < 0) {
-    throw Error(ExitCode::no_input, Fault{"", fmt::format("cannot open {}: {}", path, std::strerror(errno)),
-                                          "a file that this user may read", "check the path and its permissions"});
+    throw Error(ExitCode::no_input,
+                Fault{"", fmt::format("cannot open {}: {}", path, std::strerror(errno)),
+                      "a file that this user may read", "check the path and its permissions"});
   }
   ::close(descriptor);
 }
 
-// The groups that a dataset's name goes through. HDF5 would make them itself, but with the time of day in them.
+// The groups that a dataset's name goes through. HDF5 would make them itself, but with the time of day in
+// them.
 void make_groups(hid_t file, const std::string& path, const std::string& name) {
   const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id(), 0);
@@ -176,10 +191,12 @@ herr_t collect_dataset(hid_t file, const char* name, const H5O_info_t* info, voi
   return 0;
 }
 
-void write_attribute(hid_t file, const std::string& path, const std::string& name, hid_t stored, hid_t memory, const void* value) {
+void write_attribute(hid_t file, const std::string& path, const std::string& name, hid_t stored, hid_t memory,
+                     const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   if (H5Aexists(file, name.c_str()) > 0) H5Adelete(file, name.c_str());
-  const Handle attribute(H5Acreate2(file, name.c_str(), stored, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Handle attribute(H5Acreate2(file, name.c_str(), stored, space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
   if (!attribute.valid() || H5Awrite(attribute.id(), memory, value) < 0) {
     fail(ExitCode::io, path, fmt::format("cannot write the attribute '{}'", name));
   }
@@ -191,7 +208,8 @@ Handle open_attribute(hid_t file, const std::string& path, const std::string& na
   return attribute;
 }
 
-void read_attribute(hid_t file, const std::string& path, const std::string& name, H5T_class_t kind, hid_t memory, void* value) {
+void read_attribute(hid_t file, const std::string& path, const std::string& name, H5T_class_t kind,
+                    hid_t memory, void* value) {
   const Handle attribute = open_attribute(file, path, name);
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   if (H5Tget_class(type.id()) != kind || H5Aread(attribute.id(), memory, value) < 0) {
@@ -206,14 +224,18 @@ void prepare_hdf5() {
   H5open();  // it hooks itself into MPI_Finalize only if MPI is there when it starts
 }
 
-Hdf5File::Hdf5File(std::string path, std::int64_t file, MPI_Comm ranks) : path_(std::move(path)), file_(file), ranks_(ranks) {}
+Hdf5File::Hdf5File(std::string path, std::int64_t file, MPI_Comm ranks)
+    : path_(std::move(path)), file_(file), ranks_(ranks) {}
 
 Hdf5File::~Hdf5File() {
   if (file_ >= 0) H5Fclose(file_);
 }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept
-    : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)), ranks_(other.ranks_), piece_(other.piece_) {}
+    : path_(std::move(other.path_)),
+      file_(std::exchange(other.file_, -1)),
+      ranks_(other.ranks_),
+      piece_(other.piece_) {}
 
 Hdf5File& Hdf5File::operator=(Hdf5File&& other) noexcept {
   if (this == &other) return *this;
@@ -255,8 +277,11 @@ void Hdf5File::create_dataset(const std::string& name, DType type, std::int64_t 
   H5Pset_obj_track_times(creation.id(), 0);
   const auto extent = static_cast<hsize_t>(elements);
   const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
-  const Handle set(H5Dcreate2(file_, name.c_str(), stored_type(type), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Dclose);
-  if (!set.valid()) fail(ExitCode::io, path_, fmt::format("cannot create the dataset '{}' of {} elements", name, elements));
+  const Handle set(
+      H5Dcreate2(file_, name.c_str(), stored_type(type), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+      H5Dclose);
+  if (!set.valid())
+    fail(ExitCode::io, path_, fmt::format("cannot create the dataset '{}' of {} elements", name, elements));
 }
 
 std::optional<Hdf5File::Dataset> Hdf5File::find(const std::string& name) const {
@@ -267,7 +292,8 @@ std::optional<Hdf5File::Dataset> Hdf5File::find(const std::string& name) const {
   }
   const std::optional<DType> type = type_of(set.id());
   const std::int64_t elements = extent_of(set.id());
-  if (!type || elements < 0) fail(ExitCode::data, path_, fmt::format("the dataset '{}' has another shape or type", name));
+  if (!type || elements < 0)
+    fail(ExitCode::data, path_, fmt::format("the dataset '{}' has another shape or type", name));
   return Dataset{*type, elements};
 }
 
@@ -296,7 +322,8 @@ std::int64_t Hdf5File::transfer_list() const {
   return list;
 }
 
-void Hdf5File::write(const std::string& name, DType type, const void* data, std::int64_t first, std::int64_t count) {
+void Hdf5File::write(const std::string& name, DType type, const void* data, std::int64_t first,
+                     std::int64_t count) {
   const Handle set = open_dataset(file_, path_, name);
   const Handle transfer(transfer_list(), H5Pclose);
   const std::int64_t most = std::max<std::int64_t>(1, static_cast<std::int64_t>(piece_ / size_of(type)));
@@ -305,13 +332,19 @@ void Hdf5File::write(const std::string& name, DType type, const void* data, std:
   for (std::int64_t p = 0; p < steps; ++p) {
     const std::int64_t at = std::min(count, p * most), n = std::min(most, count - at);
     const Selection selection(set.id(), first + at, n);
-    const void* source = n > 0 ? static_cast<const char*>(data) + static_cast<std::size_t>(at) * size_of(type) : "";
-    if (H5Dwrite(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(), source) < 0) failed = true;
+    const void* source =
+        n > 0 ? static_cast<const char*>(data) + static_cast<std::size_t>(at) * size_of(type) : "";
+    if (H5Dwrite(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(),
+                 source) < 0)
+      failed = true;
   }
-  if (failed) fail(ExitCode::io, path_, fmt::format("cannot write elements [{}, {}) of '{}'", first, first + count, name));
+  if (failed)
+    fail(ExitCode::io, path_,
+         fmt::format("cannot write elements [{}, {}) of '{}'", first, first + count, name));
 }
 
-void Hdf5File::read(const std::string& name, DType type, void* data, std::int64_t first, std::int64_t count) const {
+void Hdf5File::read(const std::string& name, DType type, void* data, std::int64_t first,
+                    std::int64_t count) const {
   const Handle set = open_dataset(file_, path_, name);
   const Handle transfer(transfer_list(), H5Pclose);
   const std::int64_t most = std::max<std::int64_t>(1, static_cast<std::int64_t>(piece_ / size_of(type)));
@@ -322,9 +355,13 @@ void Hdf5File::read(const std::string& name, DType type, void* data, std::int64_
     const std::int64_t at = std::min(count, p * most), n = std::min(most, count - at);
     const Selection selection(set.id(), first + at, n);
     void* target = n > 0 ? static_cast<char*>(data) + static_cast<std::size_t>(at) * size_of(type) : &unused;
-    if (H5Dread(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(), target) < 0) failed = true;
+    if (H5Dread(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(),
+                target) < 0)
+      failed = true;
   }
-  if (failed) fail(ExitCode::data, path_, fmt::format("cannot read elements [{}, {}) of '{}'", first, first + count, name));
+  if (failed)
+    fail(ExitCode::data, path_,
+         fmt::format("cannot read elements [{}, {}) of '{}'", first, first + count, name));
 }
 
 void Hdf5File::set_attribute(const std::string& name, std::int64_t value) {
@@ -361,7 +398,8 @@ std::string Hdf5File::text_attribute(const std::string& name) const {
     fail(ExitCode::data, path_, fmt::format("the attribute '{}' is no text of fixed length", name));
   }
   std::string text(H5Tget_size(type.id()), '\0');
-  if (H5Aread(attribute.id(), type.id(), text.data()) < 0) fail(ExitCode::data, path_, fmt::format("cannot read the attribute '{}'", name));
+  if (H5Aread(attribute.id(), type.id(), text.data()) < 0)
+    fail(ExitCode::data, path_, fmt::format("cannot read the attribute '{}'", name));
   text.resize(std::strlen(text.c_str()));
   return text;
 }
@@ -371,7 +409,8 @@ void Hdf5File::flush() {
 }
 
 void Hdf5File::close() {
-  if (file_ >= 0 && H5Fclose(std::exchange(file_, -1)) < 0) fail(ExitCode::io, path_, "cannot close the file");
+  if (file_ >= 0 && H5Fclose(std::exchange(file_, -1)) < 0)
+    fail(ExitCode::io, path_, "cannot close the file");
 }
 
 }  // namespace maxplus

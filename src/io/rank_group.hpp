@@ -1,6 +1,6 @@
 #pragma once
-// The little that files need of a group of ranks: sizes, one agreement, bytes from one to all. Without MPI_Init (or on
-// MPI_COMM_SELF) it is a group of one.
+// The little that files need of a group of ranks: sizes, one agreement, bytes from one to all. Without
+// MPI_Init (or on MPI_COMM_SELF) it is a group of one.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ class RankGroup {
   void agree_on_root(const std::function<void()>& action) const;
 
   void broadcast(void* data, std::size_t bytes, int root) const;
-  std::string broadcast(std::string text) const;  // of rank 0
+  std::string broadcast(std::string text) const;                      // of rank 0
   void combine_bits(std::uint64_t* values, std::size_t count) const;  // bitwise or
   std::int64_t sum(std::int64_t value) const;
 
@@ -34,7 +34,9 @@ class RankGroup {
   struct Range {
     std::int64_t first, last;
   };
-  Range part(std::int64_t items, int rank) const { return {items * rank / size_, items * (rank + 1) / size_}; }
+  Range part(std::int64_t items, int rank) const {
+    return {items * rank / size_, items * (rank + 1) / size_};
+  }
 
  private:
   MPI_Comm ranks_;

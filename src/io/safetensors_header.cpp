@@ -26,8 +26,12 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
 
   bool null() override { return unexpected("null"); }
   bool boolean(bool) override { return unexpected("a truth value"); }
-  bool number_integer(number_integer_t value) override { return unexpected(fmt::format("the number {}", value)); }
-  bool number_float(number_float_t, const string_t& text) override { return unexpected("the number " + text); }
+  bool number_integer(number_integer_t value) override {
+    return unexpected(fmt::format("the number {}", value));
+  }
+  bool number_float(number_float_t, const string_t& text) override {
+    return unexpected("the number " + text);
+  }
   bool binary(binary_t&) override { return unexpected("binary data"); }
   bool number_unsigned(number_unsigned_t value) override {
     if (place_ != Place::numbers) return unexpected(fmt::format("the number {}", value));
@@ -77,7 +81,8 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool start_array(std::size_t) override {
-    if (place_ != Place::entry || (field_ != "shape" && field_ != "data_offsets")) return unexpected("an array");
+    if (place_ != Place::entry || (field_ != "shape" && field_ != "data_offsets"))
+      return unexpected("an array");
     place_ = Place::numbers;
     return true;
   }
@@ -114,8 +119,8 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
       case Place::metadata:
         return fail(fmt::format("__metadata__ '{}' is {}, expected a string", shown(key_), what));
       case Place::numbers:
-        return fail(
-            fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown(key_), field_, what));
+        return fail(fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown(key_),
+                                field_, what));
       case Place::entry:
         break;
     }

@@ -10,10 +10,11 @@ namespace maxplus {
 TensorView part_of_block(TensorView block, std::int64_t first, const std::vector<std::int64_t>& extents) {
   std::int64_t count = 1;
   for (std::int64_t extent : extents) count *= extent;
-  MAXPLUS_REQUIRE(block.rank() == 1 && first >= 0 && first + count <= block.size(), "a part of " + describe(block));
-  void* data = block.data() == nullptr
-                   ? nullptr
-                   : static_cast<char*>(block.data()) + static_cast<std::size_t>(first) * size_of(block.dtype());
+  MAXPLUS_REQUIRE(block.rank() == 1 && first >= 0 && first + count <= block.size(),
+                  "a part of " + describe(block));
+  void* data = block.data() == nullptr ? nullptr
+                                       : static_cast<char*>(block.data()) +
+                                             static_cast<std::size_t>(first) * size_of(block.dtype());
   return TensorView(data, block.dtype(), block.space(), std::span<const std::int64_t>(extents));
 }
 

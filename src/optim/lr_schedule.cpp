@@ -20,11 +20,13 @@ std::optional<ScheduleShape> schedule_shape(std::string_view word) {
 }
 
 double LearningRateSchedule::rate(std::int64_t step) const {
-  if (step <= warmup_steps) return peak * static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(1, warmup_steps));
+  if (step <= warmup_steps)
+    return peak * static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(1, warmup_steps));
   if (shape == ScheduleShape::constant) return peak;
   const auto length = static_cast<double>(std::max<std::int64_t>(1, total_steps - warmup_steps));
   const double progress = std::min(1.0, static_cast<double>(step - warmup_steps) / length);
-  const double fall = shape == ScheduleShape::linear ? 1.0 - progress : 0.5 * (1.0 + exact_cos(kPi * progress));
+  const double fall =
+      shape == ScheduleShape::linear ? 1.0 - progress : 0.5 * (1.0 + exact_cos(kPi * progress));
   return peak * (final_share + (1.0 - final_share) * fall);
 }
 

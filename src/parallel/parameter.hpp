@@ -23,9 +23,9 @@ struct Parameter {
   std::vector<std::int64_t> global_extents;
   Shard shard;
   bool trainable = true;
-  bool decayed = true;       // weight decay applies: matrices and embeddings, not norms
-  TensorView weight;         // f32, this rank's part; contiguous
-  TensorView gradient;       // f32; empty where nothing is trained
+  bool decayed = true;  // weight decay applies: matrices and embeddings, not norms
+  TensorView weight;    // f32, this rank's part; contiguous
+  TensorView gradient;  // f32; empty where nothing is trained
 
   std::int64_t global_size() const {
     std::int64_t product = 1;

@@ -20,18 +20,21 @@ constexpr std::array<std::string_view, kVerdicts> kVerdictNames = {"correct",   
                                                                    "gold_unusable", "timed_out", "crashed"};
 
 template <std::size_t N>
-std::size_t place_of(std::string_view name, const std::array<std::string_view, N>& names, std::string_view what) {
+std::size_t place_of(std::string_view name, const std::array<std::string_view, N>& names,
+                     std::string_view what) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
-    throw Error(ExitCode::data,
-                Fault{"", fmt::format("'{}' is not a {}", name, what), fmt::format("one of {}", fmt::join(names, ", ")), ""});
+    throw Error(ExitCode::data, Fault{"", fmt::format("'{}' is not a {}", name, what),
+                                      fmt::format("one of {}", fmt::join(names, ", ")), ""});
   }
   return static_cast<std::size_t>(found - names.begin());
 }
 
 }  // namespace
 
-std::string RolloutId::text() const { return fmt::format("{:06}-{:02}-{:06}-{:04}", iteration, attempt, slot, index); }
+std::string RolloutId::text() const {
+  return fmt::format("{:06}-{:02}-{:06}-{:04}", iteration, attempt, slot, index);
+}
 
 RolloutId RolloutId::parse(std::string_view text) {
   RolloutId id;
@@ -63,12 +66,14 @@ Finish finish_of(std::string_view name) {
 
 std::string_view name_of(Verdict verdict) { return kVerdictNames.at(static_cast<std::size_t>(verdict)); }
 
-Verdict verdict_of(std::string_view name) { return static_cast<Verdict>(place_of(name, kVerdictNames, "verdict")); }
+Verdict verdict_of(std::string_view name) {
+  return static_cast<Verdict>(place_of(name, kVerdictNames, "verdict"));
+}
 
 namespace {
 
-// The packed form: a header, then the fields of each experience in the order of the structs, lists with their length in
-// front, numbers as they stand in memory (every machine we run on is little-endian).
+// The packed form: a header, then the fields of each experience in the order of the structs, lists with their
+// length in front, numbers as they stand in memory (every machine we run on is little-endian).
 constexpr std::uint32_t kMagic = 0x5058584du;  // "MXXP"
 constexpr std::uint32_t kVersion = 1;
 
@@ -81,8 +86,9 @@ struct Header {
 };
 
 [[noreturn]] void refuse(const std::string& found) {
-  throw Error(ExitCode::protocol, Fault{"", "packed experiences are damaged: " + found, "",
-                                        "check that all ranks run the same build, then the network or file they came through"});
+  throw Error(ExitCode::protocol,
+              Fault{"", "packed experiences are damaged: " + found, "",
+                    "check that all ranks run the same build, then the network or file they came through"});
 }
 
 class Packer {
@@ -127,7 +133,8 @@ class Unpacker {
   void list(List& values) {
     std::uint64_t count = 0;
     number(count);
-    if (count > static_cast<std::uint64_t>(end_ - at_) / sizeof(values[0])) refuse("a list is longer than the rest of the data");
+    if (count > static_cast<std::uint64_t>(end_ - at_) / sizeof(values[0]))
+      refuse("a list is longer than the rest of the data");
     values.resize(static_cast<std::size_t>(count));
     take(values.data(), values.size() * sizeof(values[0]));
   }
@@ -176,7 +183,8 @@ void visit(Archive& archive, Experience& e) {
   archive.list(e.assessment.value);
   archive.list(e.advantage);
   if constexpr (Archive::kReading) {
-    if (static_cast<std::size_t>(e.rollout.finish) >= kFinishNames.size()) refuse("an unknown reason why a rollout ended");
+    if (static_cast<std::size_t>(e.rollout.finish) >= kFinishNames.size())
+      refuse("an unknown reason why a rollout ended");
     if (static_cast<std::size_t>(e.assessment.verdict) >= kVerdictNames.size()) refuse("an unknown verdict");
   }
 }
@@ -201,9 +209,11 @@ std::vector<Experience> unpack(const std::byte* data, std::size_t bytes) {
   if (bytes < sizeof(Header)) refuse(fmt::format("{} bytes are less than a header", bytes));
   std::memcpy(&header, data, sizeof(Header));
   if (header.magic != kMagic) refuse("they do not begin with our mark");
-  if (header.version != kVersion) refuse(fmt::format("version {}, this build knows {}", header.version, kVersion));
+  if (header.version != kVersion)
+    refuse(fmt::format("version {}, this build knows {}", header.version, kVersion));
   const std::size_t payload = bytes - sizeof(Header);
-  if (header.payload_bytes != payload) refuse(fmt::format("{} bytes of {} arrived", payload, header.payload_bytes));
+  if (header.payload_bytes != payload)
+    refuse(fmt::format("{} bytes of {} arrived", payload, header.payload_bytes));
   if (header.payload_hash != XXH3_64bits(data + sizeof(Header), payload)) refuse("the checksum does not fit");
   Unpacker unpacker(data + sizeof(Header), payload);
   std::vector<Experience> experiences;

@@ -12,8 +12,8 @@ namespace maxplus {
 
 using Json = nlohmann::ordered_json;
 
-// Unique in the whole run, whatever the ranks: iteration of admission, attempt (resampling), problem slot, index in the
-// group. Draws are functions of it, so the same answers are drawn on any number of ranks.
+// Unique in the whole run, whatever the ranks: iteration of admission, attempt (resampling), problem slot,
+// index in the group. Draws are functions of it, so the same answers are drawn on any number of ranks.
 struct RolloutId {
   std::uint32_t iteration = 0;  // < 2^22
   std::uint32_t attempt = 0;    // < 2^8
@@ -24,7 +24,7 @@ struct RolloutId {
     return (static_cast<std::uint64_t>(iteration) << 42) | (static_cast<std::uint64_t>(attempt) << 34) |
            (static_cast<std::uint64_t>(slot) << 14) | index;
   }
-  std::string text() const;  // "000012-00-000003-0007": text order is number order
+  std::string text() const;                       // "000012-00-000003-0007": text order is number order
   static RolloutId parse(std::string_view text);  // throws Error(ExitCode::data)
   friend auto operator<=>(const RolloutId&, const RolloutId&) = default;
 };
@@ -35,21 +35,26 @@ struct Problem {
   std::string prompt_text;           // as the user wrote it (messages: their contents joined), for records
   std::string verifier;              // empty: the deck's
   Json answer;
-  Json extra = Json::object();       // other keys of the problem, handed to the verifier
+  Json extra = Json::object();  // other keys of the problem, handed to the verifier
 };
 
-enum class Finish : std::uint8_t { stopped, length, budget, aborted };  // stored, never inferred from token ids
+enum class Finish : std::uint8_t {
+  stopped,
+  length,
+  budget,
+  aborted
+};  // stored, never inferred from token ids
 std::string_view name_of(Finish finish);
 Finish finish_of(std::string_view name);  // throws Error(ExitCode::data)
 
 struct Rollout {
   RolloutId id;
-  std::int64_t problem = 0;  // Problem::id
-  std::int64_t group = 0;    // attempt and slot as one number; carried, never inferred
-  std::vector<std::int32_t> token;       // the response, the stop token included
-  std::vector<float> log_prob;           // a token, of the distribution it was drawn from
-  std::vector<std::int32_t> version;     // policy version a token was drawn with
-  std::vector<std::uint8_t> trainable;   // 0: a foreign token (a tool's text)
+  std::int64_t problem = 0;             // Problem::id
+  std::int64_t group = 0;               // attempt and slot as one number; carried, never inferred
+  std::vector<std::int32_t> token;      // the response, the stop token included
+  std::vector<float> log_prob;          // a token, of the distribution it was drawn from
+  std::vector<std::int32_t> version;    // policy version a token was drawn with
+  std::vector<std::uint8_t> trainable;  // 0: a foreign token (a tool's text)
   Finish finish = Finish::stopped;
 };
 
@@ -58,11 +63,13 @@ enum class Verdict : std::uint8_t { correct, wrong, no_answer, gold_unusable, ti
 inline constexpr int kVerdicts = 6;
 std::string_view name_of(Verdict verdict);
 Verdict verdict_of(std::string_view name);  // throws Error(ExitCode::data)
-constexpr bool counts(Verdict verdict) { return verdict != Verdict::gold_unusable && verdict != Verdict::crashed; }
+constexpr bool counts(Verdict verdict) {
+  return verdict != Verdict::gold_unusable && verdict != Verdict::crashed;
+}
 
 struct Assessment {
   float reward = 0;
-  std::vector<float> part;                // weighted parts of the reward, before their weights
+  std::vector<float> part;  // weighted parts of the reward, before their weights
   Verdict verdict = Verdict::wrong;
   std::string extracted;                  // what the verifier took as the answer
   std::vector<float> reference_log_prob;  // a response token; empty without a reference
@@ -78,6 +85,7 @@ struct Experience {
 
 // Bytes of a list of experiences, for exchange between ranks and for files; exact in every bit.
 std::vector<std::byte> pack(const std::vector<Experience>& experiences);
-std::vector<Experience> unpack(const std::byte* data, std::size_t bytes);  // throws Error(ExitCode::protocol) on damage
+std::vector<Experience> unpack(const std::byte* data,
+                               std::size_t bytes);  // throws Error(ExitCode::protocol) on damage
 
 }  // namespace maxplus

@@ -16,10 +16,13 @@ namespace maxplus {
 class Assessor {
  public:
   // Without a tokenizer, responses are judged as empty text.
-  Assessor(std::shared_ptr<const RewardFunction> reward, std::int64_t workers, double timeout_s, std::shared_ptr<const Tokenizer> tokenizer);
+  Assessor(std::shared_ptr<const RewardFunction> reward, std::int64_t workers, double timeout_s,
+           std::shared_ptr<const Tokenizer> tokenizer);
 
-  // One assessment a rollout, in their order. problems[i] belongs to rollouts[i]. `poll` is called while waiting.
-  std::vector<Assessment> assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts, const StopRequest& poll);
+  // One assessment a rollout, in their order. problems[i] belongs to rollouts[i]. `poll` is called while
+  // waiting.
+  std::vector<Assessment> assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
+                                 const StopRequest& poll);
 
  private:
   std::shared_ptr<const Tokenizer> tokenizer_;

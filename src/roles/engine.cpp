@@ -8,9 +8,19 @@ namespace maxplus {
 
 namespace {
 
-enum ArenaIndex : std::size_t { kWeights, kPacked, kActivations, kGradients, kMoments, kCache, kReference, kArenas };
-constexpr const char* kArenaNames[kArenas] = {"weights",    "packed weights",    "activations", "gradients",
-                                              "optimizer moments", "generation (keys, values)", "reference"};
+enum ArenaIndex : std::size_t {
+  kWeights,
+  kPacked,
+  kActivations,
+  kGradients,
+  kMoments,
+  kCache,
+  kReference,
+  kArenas
+};
+constexpr const char* kArenaNames[kArenas] = {"weights",   "packed weights",    "activations",
+                                              "gradients", "optimizer moments", "generation (keys, values)",
+                                              "reference"};
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
@@ -24,7 +34,8 @@ std::int64_t MemoryPlan::total() const {
 
 std::string MemoryPlan::table() const {
   std::string text = "memory a rank, MiB:\n";
-  for (const Line& line : lines) text += fmt::format("  {:<28} {:>12.2f}\n", line.name, static_cast<double>(line.bytes) / kMiB);
+  for (const Line& line : lines)
+    text += fmt::format("  {:<28} {:>12.2f}\n", line.name, static_cast<double>(line.bytes) / kMiB);
   return text + fmt::format("  {:<28} {:>12.2f}\n", "sum", static_cast<double>(total()) / kMiB);
 }
 
@@ -37,25 +48,28 @@ Engine::Arenas Engine::counting_arenas() {
 Engine::Arenas Engine::real_arenas(const MemoryPlan& plan) {
   Arenas arenas;
   for (const MemoryPlan::Line& line : plan.lines) {
-    arenas.arena.push_back(std::make_unique<Arena>(line.name, static_cast<std::size_t>(line.bytes), Space::host));
+    arenas.arena.push_back(
+        std::make_unique<Arena>(line.name, static_cast<std::size_t>(line.bytes), Space::host));
   }
   return arenas;
 }
 
-Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks)
+Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank,
+                     int data_ranks)
     : weights(shape.model, *arenas.arena[kWeights]),
-      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference, shape.arithmetic, shape.limits,
-             stream, *arenas.arena[kPacked], *arenas.arena[kActivations]) {
+      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference,
+             shape.arithmetic, shape.limits, stream, *arenas.arena[kPacked], *arenas.arena[kActivations]) {
   if (shape.optimizer) {
-    trainer.emplace(policy, weights, *shape.optimizer, stream, *arenas.arena[kGradients], *arenas.arena[kMoments], data_rank, data_ranks);
+    trainer.emplace(policy, weights, *shape.optimizer, stream, *arenas.arena[kGradients],
+                    *arenas.arena[kMoments], data_rank, data_ranks);
   }
   if (shape.generation) generator.emplace(policy, *shape.generation, stream, *arenas.arena[kCache]);
   if (shape.reference) {
     reference_weights.emplace(shape.model, *arenas.arena[kReference]);
     TransformerLimits limits = shape.limits;
     limits.extend_tokens = limits.extend_rows = 0;
-    reference.emplace(*reference_weights, Transformer::Use::inference, shape.arithmetic, limits, stream, *arenas.arena[kReference],
-                      *arenas.arena[kReference]);
+    reference.emplace(*reference_weights, Transformer::Use::inference, shape.arithmetic, limits, stream,
+                      *arenas.arena[kReference], *arenas.arena[kReference]);
   }
 }
 
@@ -63,7 +77,8 @@ MemoryPlan Engine::measure(const EngineShape& shape, const Stream& stream, int d
   Arenas arenas = counting_arenas();
   const Parts parts(shape, stream, arenas, data_rank, data_ranks);
   MemoryPlan plan;
-  for (const auto& arena : arenas.arena) plan.lines.push_back({arena->name(), static_cast<std::int64_t>(arena->peak())});
+  for (const auto& arena : arenas.arena)
+    plan.lines.push_back({arena->name(), static_cast<std::int64_t>(arena->peak())});
   return plan;
 }
 
@@ -80,7 +95,8 @@ Engine::Engine(const EngineShape& shape, int data_rank, int data_ranks, Stream::
       parts_(std::make_unique<Parts>(shape_, stream_, arenas_, data_rank, data_ranks)) {
   for (std::size_t i = 0; i < plan_.lines.size(); ++i) {
     MAXPLUS_REQUIRE(static_cast<std::int64_t>(arenas_.arena[i]->peak()) == plan_.lines[i].bytes,
-                    fmt::format("arena '{}' holds {} bytes, its plan says {}", plan_.lines[i].name, arenas_.arena[i]->peak(), plan_.lines[i].bytes));
+                    fmt::format("arena '{}' holds {} bytes, its plan says {}", plan_.lines[i].name,
+                                arenas_.arena[i]->peak(), plan_.lines[i].bytes));
   }
 }
 

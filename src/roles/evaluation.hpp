@@ -1,5 +1,6 @@
 #pragma once
-// Evaluation on held-out problems: greedy, and sampled at a temperature, by the same engine and verifiers as training.
+// Evaluation on held-out problems: greedy, and sampled at a temperature, by the same engine and verifiers as
+// training.
 
 #include <cstdint>
 #include <map>
@@ -17,10 +18,10 @@ namespace maxplus {
 
 struct EvaluationRequest {
   std::span<const Problem> problems;
-  GenerationRule greedy;                   // sampling.greedy is set
-  std::optional<GenerationRule> sampled;   // with `samples` draws a problem
+  GenerationRule greedy;                  // sampling.greedy is set
+  std::optional<GenerationRule> sampled;  // with `samples` draws a problem
   std::int64_t samples = 0;
-  std::uint32_t iteration = 0;             // names the draws: they depend on it and on nothing that ran before
+  std::uint32_t iteration = 0;  // names the draws: they depend on it and on nothing that ran before
   enum class Keep { counts_only, rollouts } keep = Keep::counts_only;
 };
 
@@ -36,10 +37,11 @@ struct EvaluationResult {
 };
 
 // Collective. Problems are dealt to the ranks; the result is the same on every rank and any number of them.
-EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator, Assessor& assessor, const Communicator& ranks,
-                          const StopRequest& stop);
+EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator, Assessor& assessor,
+                          const Communicator& ranks, const StopRequest& stop);
 
-// 1 - C(n - c, k) / C(n, k): the chance that k draws without replacement out of n, c of them right, hold a right one.
+// 1 - C(n - c, k) / C(n, k): the chance that k draws without replacement out of n, c of them right, hold a
+// right one.
 double pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k);
 
 }  // namespace maxplus

@@ -15,7 +15,8 @@ std::vector<Experience> exchange_experiences(const Communicator& ranks, const st
       std::move(theirs.begin(), theirs.end(), std::back_inserter(all));
     }
   }
-  std::sort(all.begin(), all.end(), [](const Experience& a, const Experience& b) { return a.rollout.id < b.rollout.id; });
+  std::sort(all.begin(), all.end(),
+            [](const Experience& a, const Experience& b) { return a.rollout.id < b.rollout.id; });
   return all;
 }
 

@@ -14,20 +14,28 @@ namespace {
 
 std::int64_t pages_of(std::int64_t tokens) { return (tokens + ops::kPageTokens - 1) / ops::kPageTokens; }
 
-// Prompts whose members may wait for rows at the same time: they are prefilled when fewer members wait than rows exist.
-std::int64_t waiting_prompts(const Generator::Limits& limits) { return limits.rows / std::max<std::int64_t>(1, limits.group_size) + 2; }
+// Prompts whose members may wait for rows at the same time: they are prefilled when fewer members wait than
+// rows exist.
+std::int64_t waiting_prompts(const Generator::Limits& limits) {
+  return limits.rows / std::max<std::int64_t>(1, limits.group_size) + 2;
+}
 
 }  // namespace
 
 std::int64_t Generator::pages(const Limits& limits) {
-  return limits.rows * pages_of(limits.prompt_tokens + limits.new_tokens) + waiting_prompts(limits) * pages_of(limits.prompt_tokens) +
-         limits.rows;
+  return limits.rows * pages_of(limits.prompt_tokens + limits.new_tokens) +
+         waiting_prompts(limits) * pages_of(limits.prompt_tokens) + limits.rows;
 }
 
-std::int64_t Generator::rows_asked(const Limits& limits) { return std::max(limits.rows, waiting_prompts(limits)); }
+std::int64_t Generator::rows_asked(const Limits& limits) {
+  return std::max(limits.rows, waiting_prompts(limits));
+}
 
 Generator::Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena)
-    : transformer_(transformer), limits_(limits), stream_(stream), cache_(transformer.config(), pages(limits), arena) {
+    : transformer_(transformer),
+      limits_(limits),
+      stream_(stream),
+      cache_(transformer.config(), pages(limits), arena) {
   const std::int64_t rows = rows_asked(limits);
   row_maximum_ = arena.take(DType::f32, {rows});
   row_log_sum_ = arena.take(DType::f32, {rows});
@@ -38,8 +46,8 @@ Generator::Generator(Transformer& transformer, const Limits& limits, const Strea
   scratch_ = arena.take(DType::f32, {ops::sampling_scratch(stream, transformer.config().vocabulary)});
 }
 
-std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
-                                         const StopRequest& stop) {
+std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requests,
+                                         const GenerationRule& rule, const StopRequest& stop) {
   const Timer timer;
   cache_.reset();
   rows_.clear();
@@ -59,7 +67,8 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       rollout.group = request.group;
       rollout.finish = Finish::aborted;
       rollouts.push_back(std::move(rollout));
-      limit_.push_back(request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens) : rule.max_new_tokens);
+      limit_.push_back(request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens)
+                                                  : rule.max_new_tokens);
     }
   }
 
@@ -71,7 +80,8 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       abandoned = true;
       break;
     }
-    if (next_request < requests.size() && static_cast<std::int64_t>(rows_.size() + waiting_.size()) < limits_.rows) {
+    if (next_request < requests.size() &&
+        static_cast<std::int64_t>(rows_.size() + waiting_.size()) < limits_.rows) {
       prefill(requests, rule, &next_request, &next_rollout, &rollouts);
     }
     admit(rollouts);
@@ -85,8 +95,9 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   return rollouts;
 }
 
-void Generator::prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::size_t* next_request,
-                        std::size_t* next_rollout, std::vector<Rollout>* rollouts) {
+void Generator::prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule,
+                        std::size_t* next_request, std::size_t* next_rollout,
+                        std::vector<Rollout>* rollouts) {
   // As many whole prompts as fit the rows, the room for waiting prompts and one computation.
   std::vector<std::size_t> chosen;
   std::int64_t members = static_cast<std::int64_t>(rows_.size() + waiting_.size()), tokens = 0;
@@ -94,7 +105,8 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
   for (const Prompt& prompt : prompts_) live += prompt.members_left > 0 ? 1 : 0;
   for (std::size_t r = *next_request; r < requests.size(); ++r) {
     const auto length = static_cast<std::int64_t>(requests[r].problem->prompt.size());
-    MAXPLUS_REQUIRE(length >= 1 && length <= limits_.prompt_tokens, "prompt length beyond the generator's limits");
+    MAXPLUS_REQUIRE(length >= 1 && length <= limits_.prompt_tokens,
+                    "prompt length beyond the generator's limits");
     const bool first = chosen.empty();
     if (!first && (members >= limits_.rows || tokens + length > limits_.prefill_tokens)) break;
     if (static_cast<std::int64_t>(live + chosen.size()) >= waiting_prompts(limits_)) break;
@@ -114,12 +126,14 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
     const std::vector<std::int32_t>& tokens_of_prompt = requests[chosen[i]].problem->prompt;
     Prompt& prompt = prompts_[prompt_of[i]];
     prompt.members_left = static_cast<std::int64_t>(requests[chosen[i]].ids.size());
-    MAXPLUS_REQUIRE(cache_.reserve(prompt.sequence, static_cast<std::int64_t>(tokens_of_prompt.size())), "no page for a prompt");
+    MAXPLUS_REQUIRE(cache_.reserve(prompt.sequence, static_cast<std::int64_t>(tokens_of_prompt.size())),
+                    "no page for a prompt");
     counters_.tokens_processed += static_cast<std::int64_t>(tokens_of_prompt.size());
     std::span<const std::int32_t> rest(tokens_of_prompt);
     // A prompt longer than one computation goes through in pieces; it then is the only one chosen.
     while (static_cast<std::int64_t>(rest.size()) > limits_.prefill_tokens) {
-      const Transformer::Extension piece{&prompt.sequence, rest.first(static_cast<std::size_t>(limits_.prefill_tokens))};
+      const Transformer::Extension piece{&prompt.sequence,
+                                         rest.first(static_cast<std::size_t>(limits_.prefill_tokens))};
       transformer_.extend(cache_, {&piece, 1});
       rest = rest.subspan(static_cast<std::size_t>(limits_.prefill_tokens));
     }
@@ -199,15 +213,17 @@ void Generator::draw(TensorView logits, std::span<const float> uniform, const Ge
                      std::span<std::int32_t> token, std::span<float> log_prob) {
   const std::int64_t rows = logits.extent(0);
   const TensorView maximum = row_maximum_.rows(0, rows), log_sum = row_log_sum_.rows(0, rows);
-  ops::softmax_statistics(stream_, maximum, log_sum, entropy_.rows(0, rows), logits, rule.sampling.inverse_temperature);
+  ops::softmax_statistics(stream_, maximum, log_sum, entropy_.rows(0, rows), logits,
+                          rule.sampling.inverse_temperature);
   ops::copy_to_device(stream_, uniform_.rows(0, rows), uniform.data());
-  ops::sample(stream_, token_.rows(0, rows), log_prob_.rows(0, rows), logits, maximum, log_sum, uniform_.rows(0, rows), scratch_,
-              rule.sampling);
+  ops::sample(stream_, token_.rows(0, rows), log_prob_.rows(0, rows), logits, maximum, log_sum,
+              uniform_.rows(0, rows), scratch_, rule.sampling);
   ops::copy_to_host(stream_, token.data(), token_.rows(0, rows));
   ops::copy_to_host(stream_, log_prob.data(), log_prob_.rows(0, rows));
 }
 
-bool Generator::append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob, const GenerationRule& rule) const {
+bool Generator::append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob,
+                       const GenerationRule& rule) const {
   rollout->token.push_back(token);
   rollout->log_prob.push_back(log_prob);
   rollout->version.push_back(rule.version);

@@ -1,10 +1,10 @@
 #pragma once
 // The generator: draws rollouts with continuous batching.
 //
-// A group's prompt is computed once and its full pages are shared; the first token of every member is drawn from the
-// prompt's last row at once; then members are decoded in rows that free themselves as answers end. What is drawn is a
-// function of (seed, purpose, rollout id, token) and of the weights alone: it depends neither on who else is in the batch
-// nor on the ranks.
+// A group's prompt is computed once and its full pages are shared; the first token of every member is drawn
+// from the prompt's last row at once; then members are decoded in rows that free themselves as answers end.
+// What is drawn is a function of (seed, purpose, rollout id, token) and of the weights alone: it depends
+// neither on who else is in the batch nor on the ranks.
 
 #include <cstdint>
 #include <deque>
@@ -33,11 +33,11 @@ struct GenerationRequest {
 struct GenerationRule {
   ops::SamplingRule sampling;
   std::int64_t max_new_tokens = 0;
-  std::int64_t force_length = 0;            // > 0: stop tokens end nothing, every rollout has so many tokens
-  std::vector<std::int32_t> stop;           // token ids
+  std::int64_t force_length = 0;   // > 0: stop tokens end nothing, every rollout has so many tokens
+  std::vector<std::int32_t> stop;  // token ids
   std::uint64_t seed = 1;
   Purpose purpose = Purpose::sampling;
-  std::int32_t version = 0;                 // policy version, recorded with every token
+  std::int32_t version = 0;  // policy version, recorded with every token
 };
 
 // Asked between decoding steps; true: give up at once.
@@ -46,11 +46,11 @@ using StopRequest = std::function<bool()>;
 class Generator {
  public:
   struct Limits {
-    std::int64_t rows = 64;            // rollouts decoded together
-    std::int64_t group_size = 1;       // the largest group, for the room of prompts that wait for rows
-    std::int64_t prompt_tokens = 0;    // the longest prompt
-    std::int64_t new_tokens = 0;       // the longest answer
-    std::int64_t prefill_tokens = 0;   // prompt tokens computed in one go
+    std::int64_t rows = 64;           // rollouts decoded together
+    std::int64_t group_size = 1;      // the largest group, for the room of prompts that wait for rows
+    std::int64_t prompt_tokens = 0;   // the longest prompt
+    std::int64_t new_tokens = 0;      // the longest answer
+    std::int64_t prefill_tokens = 0;  // prompt tokens computed in one go
   };
   // Pages that `limits` need in the worst case, so that no rollout ever has to be put back.
   static std::int64_t pages(const Limits& limits);
@@ -60,14 +60,17 @@ class Generator {
   // Buffers come from `arena` (counting or real).
   Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena);
 
-  // Rollouts of all requests, in the order of requests and ids. An abandoned call (stop) returns what ended before;
-  // the others carry Finish::aborted. Drops all cached keys and values first: weights may have changed.
-  std::vector<Rollout> generate(std::span<const GenerationRequest> requests, const GenerationRule& rule, const StopRequest& stop);
+  // Rollouts of all requests, in the order of requests and ids. An abandoned call (stop) returns what ended
+  // before; the others carry Finish::aborted. Drops all cached keys and values first: weights may have
+  // changed.
+  std::vector<Rollout> generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
+                                const StopRequest& stop);
 
   struct Counters {
-    std::int64_t tokens_generated = 0;   // drawn
-    std::int64_t tokens_processed = 0;   // rows that went through the network: prompts and decoded tokens
-    double seconds_to_ninety_percent = 0, seconds = 0;  // of the last call: until 90 % of the rollouts ended, and all
+    std::int64_t tokens_generated = 0;  // drawn
+    std::int64_t tokens_processed = 0;  // rows that went through the network: prompts and decoded tokens
+    double seconds_to_ninety_percent = 0,
+           seconds = 0;  // of the last call: until 90 % of the rollouts ended, and all
   };
   const Counters& counters() const { return counters_; }
 
@@ -77,7 +80,7 @@ class Generator {
     std::size_t rollout = 0;  // index into the result
     std::int64_t prompt_length = 0;
   };
-  struct Waiting {            // a member that has its first token but no row yet
+  struct Waiting {  // a member that has its first token but no row yet
     std::size_t rollout, prompt;
   };
   struct Prompt {
@@ -85,14 +88,15 @@ class Generator {
     std::int64_t members_left = 0;
   };
 
-  void prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::size_t* next_request,
-               std::size_t* next_rollout, std::vector<Rollout>* rollouts);
+  void prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule,
+               std::size_t* next_request, std::size_t* next_rollout, std::vector<Rollout>* rollouts);
   void admit(const std::vector<Rollout>& rollouts);
   void decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // Records a drawn token; true when the rollout has ended.
-  bool append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob, const GenerationRule& rule) const;
-  void draw(TensorView logits, std::span<const float> uniform, const GenerationRule& rule, std::span<std::int32_t> token,
-            std::span<float> log_prob);
+  bool append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob,
+              const GenerationRule& rule) const;
+  void draw(TensorView logits, std::span<const float> uniform, const GenerationRule& rule,
+            std::span<std::int32_t> token, std::span<float> log_prob);
 
   Transformer& transformer_;
   Limits limits_;

@@ -26,21 +26,24 @@ AdamWSettings adamw_settings(const OptimizerTable& table) {
 
 }  // namespace
 
-Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream, Arena& gradients,
-                 Arena& moments, int data_rank, int data_ranks)
+Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream,
+                 Arena& gradients, Arena& moments, int data_rank, int data_ranks)
     : policy_(policy),
       weights_(weights),
       table_(table),
       stream_(stream),
-      sum_(gradients, weights.gradient_elements(), static_cast<int>(table.gradient_slices), data_rank, data_ranks),
+      sum_(gradients, weights.gradient_elements(), static_cast<int>(table.gradient_slices), data_rank,
+           data_ranks),
       total_(sum_.first_buffer()),
       optimizer_(weights.parameters(), adamw_settings(table), moments) {}
 
-std::optional<StepReport> Trainer::step(const StepRequest& request, const Communicator& data_ranks, const std::function<void()>& beat) {
+std::optional<StepReport> Trainer::step(const StepRequest& request, const Communicator& data_ranks,
+                                        const std::function<void()>& beat) {
   if (request.experiences.empty()) return std::nullopt;
   const StepStatistics statistics = request.algorithm->prepare(request.experiences);
   if (statistics.tokens == 0) return std::nullopt;
-  const StepPlan plan = plan_step(request.experiences, static_cast<int>(table_.gradient_slices), table_.micro_batch_tokens);
+  const StepPlan plan =
+      plan_step(request.experiences, static_cast<int>(table_.gradient_slices), table_.micro_batch_tokens);
 
   StepReport report;
   report.learning_rate = request.learning_rate;
@@ -69,9 +72,12 @@ std::optional<StepReport> Trainer::step(const StepRequest& request, const Commun
   report.skipped = update.skipped;
   if (update.skipped && request.on_not_finite == StepRequest::OnNotFinite::stop) {
     throw Error(ExitCode::numeric,
-                Fault{"", fmt::format("the gradient of optimizer step {} is not finite (norm {})", optimizer_.steps() + 1, update.gradient_norm),
+                Fault{"",
+                      fmt::format("the gradient of optimizer step {} is not finite (norm {})",
+                                  optimizer_.steps() + 1, update.gradient_norm),
                       "finite numbers; the weights are those before the step",
-                      "a smaller learning_rate, or [run] skip_limit to leave out such steps; the newest checkpoint is good"});
+                      "a smaller learning_rate, or [run] skip_limit to leave out such steps; the newest "
+                      "checkpoint is good"});
   }
   if (!update.skipped) policy_.pack_weights();
   return report;
@@ -83,15 +89,17 @@ void Trainer::reset_optimizer() {
   optimizer_.set_steps(0);
 }
 
-void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
-                              std::vector<RolloutRecord>* records, StepReport* report) {
+void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics,
+                              const RolloutList& rollouts, std::vector<RolloutRecord>* records,
+                              StepReport* report) {
   const MicroBatch batch = build_micro_batch(request.experiences, rollouts);
   report->tokens_processed += batch.batch.tokens();
   std::vector<float> log_prob(batch.row.size()), entropy(batch.row.size());
   policy_.forward(batch.batch);
   policy_.score(HeadTargets{batch.row, batch.target}, request.inverse_temperature, log_prob, entropy);
 
-  const std::vector<std::vector<float>> now = by_rollout(batch, log_prob), spread = by_rollout(batch, entropy);
+  const std::vector<std::vector<float>> now = by_rollout(batch, log_prob),
+                                        spread = by_rollout(batch, entropy);
   std::vector<std::vector<float>> d_log_prob, d_entropy;
   for (std::size_t r = 0; r < rollouts.size(); ++r) {
     const Experience& experience = *request.experiences[static_cast<std::size_t>(rollouts[r])];
@@ -103,8 +111,9 @@ void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& 
     terms.advantage = experience.advantage;
     terms.trainable = experience.rollout.trainable;
     TokenLoss loss = request.algorithm->loss(terms, statistics);
-    records->push_back({static_cast<std::int32_t>(rollouts[r]), loss.tokens, loss.clipped_low, loss.clipped_high, loss.loss, loss.policy,
-                        loss.kl, loss.ratio_sum, loss.ratio_min, loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum,
+    records->push_back({static_cast<std::int32_t>(rollouts[r]), loss.tokens, loss.clipped_low,
+                        loss.clipped_high, loss.loss, loss.policy, loss.kl, loss.ratio_sum, loss.ratio_min,
+                        loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum,
                         loss.gap_max});
     d_log_prob.push_back(std::move(loss.d_log_prob));
     d_entropy.push_back(std::move(loss.d_entropy));
@@ -112,7 +121,8 @@ void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& 
   policy_.backward(by_target(batch, d_log_prob), by_target(batch, d_entropy));
 }
 
-void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const {
+void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks,
+                        StepReport* report) const {
   std::vector<RolloutRecord> all;
   const auto bytes = std::as_bytes(std::span<const RolloutRecord>(mine));
   for (const std::vector<std::byte>& part : data_ranks.gather_all(bytes)) {
@@ -120,7 +130,8 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
     all.resize(before + part.size() / sizeof(RolloutRecord));
     if (!part.empty()) std::memcpy(static_cast<void*>(all.data() + before), part.data(), part.size());
   }
-  std::sort(all.begin(), all.end(), [](const RolloutRecord& a, const RolloutRecord& b) { return a.rollout < b.rollout; });
+  std::sort(all.begin(), all.end(),
+            [](const RolloutRecord& a, const RolloutRecord& b) { return a.rollout < b.rollout; });
 
   double ratio_sum = 0, kl_old = 0, kl_reference = 0, entropy = 0;
   std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;

@@ -11,9 +11,9 @@ std::string version_text() {
 }
 
 std::vector<std::pair<std::string, std::string>> build_info() {
-  return {{"version", build::kVersion}, {"commit", build::kCommit},     {"changed", build::kChanged},
-          {"date", build::kDate},       {"build", build::kType},        {"compiler", build::kCompiler},
-          {"flags", build::kFlags},     {"mpi", build::kMpi},           {"hdf5", build::kHdf5},
+  return {{"version", build::kVersion}, {"commit", build::kCommit},  {"changed", build::kChanged},
+          {"date", build::kDate},       {"build", build::kType},     {"compiler", build::kCompiler},
+          {"flags", build::kFlags},     {"mpi", build::kMpi},        {"hdf5", build::kHdf5},
           {"kokkos", build::kKokkos},   {"backend", build::kBackend}};
 }
 

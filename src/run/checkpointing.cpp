@@ -19,18 +19,24 @@ std::span<float> part(TensorView all, const WeightSet& weights, const Parameter&
   return {all.as<float>() + offset, static_cast<std::size_t>(parameter.weight.size())};
 }
 
-bool reference_is_stored(const Deck& deck, const Engine& engine) { return engine.shape().reference && deck.reference && deck.reference->path == "policy"; }
+bool reference_is_stored(const Deck& deck, const Engine& engine) {
+  return engine.shape().reference && deck.reference && deck.reference->path == "policy";
+}
 
 // All tensors of a checkpoint by name, as places in this rank's memory.
 std::vector<std::pair<std::string, std::span<float>>> places(const Deck& deck, Engine& engine) {
   std::vector<std::pair<std::string, std::span<float>>> result;
   WeightSet& weights = engine.weights();
   AdamW& optimizer = engine.trainer().optimizer();
-  for (const Parameter& p : weights.parameters()) result.push_back({"weights/" + p.name, part(weights.all(), weights, p)});
-  for (const Parameter& p : weights.parameters()) result.push_back({"first_moment/" + p.name, part(optimizer.first_moment(), weights, p)});
-  for (const Parameter& p : weights.parameters()) result.push_back({"second_moment/" + p.name, part(optimizer.second_moment(), weights, p)});
+  for (const Parameter& p : weights.parameters())
+    result.push_back({"weights/" + p.name, part(weights.all(), weights, p)});
+  for (const Parameter& p : weights.parameters())
+    result.push_back({"first_moment/" + p.name, part(optimizer.first_moment(), weights, p)});
+  for (const Parameter& p : weights.parameters())
+    result.push_back({"second_moment/" + p.name, part(optimizer.second_moment(), weights, p)});
   if (reference_is_stored(deck, engine)) {
-    for (const Parameter& p : weights.parameters()) result.push_back({"reference/" + p.name, part(engine.reference_weights()->all(), weights, p)});
+    for (const Parameter& p : weights.parameters())
+      result.push_back({"reference/" + p.name, part(engine.reference_weights()->all(), weights, p)});
   }
   return result;
 }
@@ -45,8 +51,9 @@ std::string inputs_record(const RunInputs& inputs) {
   return record.dump();
 }
 
-CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck, const RunInputs& inputs,
-                                     Engine& engine, const Communicator& world, std::set<std::string>* verified) {
+CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
+                                     const RunInputs& inputs, Engine& engine, const Communicator& world,
+                                     std::set<std::string>* verified) {
   CheckpointContents contents;
   contents.iteration = state.iteration;
   for (const auto& [name, values] : places(deck, engine)) contents.tensors.push_back({name, values});
@@ -64,23 +71,29 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   return write_checkpoint(folder, world.handle(), contents, settings, *verified);
 }
 
-RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine, const Communicator& world) {
+RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs,
+                             Engine& engine, const Communicator& world) {
   const CheckpointHeader header = read_checkpoint(path, world.handle(), {});
   std::vector<Fault> faults;
   const auto text = [&header, &path](const char* name) {
     const auto found = header.texts.find(name);
-    if (found == header.texts.end()) throw Error(ExitCode::data, Fault{path, fmt::format("the checkpoint holds no '{}'", name), "a checkpoint of a run", ""});
+    if (found == header.texts.end())
+      throw Error(ExitCode::data, Fault{path, fmt::format("the checkpoint holds no '{}'", name),
+                                        "a checkpoint of a run", ""});
     return found->second;
   };
   const Deck before = deck_of_record(nlohmann::json::parse(text(kDeckRecordText)), path);
   for (const std::string& difference : differing_keys(before, deck)) {
-    faults.push_back({path, fmt::format("the deck differs from the one this run was begun with: {}", difference), "",
-                      "the deck of the run folder (deck.toml), or another [run] out"});
+    faults.push_back({path,
+                      fmt::format("the deck differs from the one this run was begun with: {}", difference),
+                      "", "the deck of the run folder (deck.toml), or another [run] out"});
   }
-  const nlohmann::json then = nlohmann::json::parse(text(kInputsText)), now = nlohmann::json::parse(inputs_record(inputs));
+  const nlohmann::json then = nlohmann::json::parse(text(kInputsText)),
+                       now = nlohmann::json::parse(inputs_record(inputs));
   for (const auto& [name, value] : now.items()) {
     if (!then.contains(name) || then[name] != value) {
-      faults.push_back({path, fmt::format("the {} are not those this run was begun with", name), fmt::format("{}", then.value(name, nlohmann::json()).dump()),
+      faults.push_back({path, fmt::format("the {} are not those this run was begun with", name),
+                        fmt::format("{}", then.value(name, nlohmann::json()).dump()),
                         "the same files, or another [run] out"});
     }
   }
@@ -90,7 +103,9 @@ RunState load_run_checkpoint(const std::string& path, const Deck& deck, const Ru
   for (const auto& [name, values] : places(deck, engine)) targets.push_back({name, values});
   read_checkpoint(path, world.handle(), targets);
   if (engine.weights().hash() != text(kWeightsHashText)) {
-    throw Error(ExitCode::data, Fault{path, "the weights read do not have the hash that was stored", text(kWeightsHashText), "an older checkpoint: [run] resume = \"PATH\""});
+    throw Error(ExitCode::data,
+                Fault{path, "the weights read do not have the hash that was stored", text(kWeightsHashText),
+                      "an older checkpoint: [run] resume = \"PATH\""});
   }
   const RunState state = RunState::from_json(nlohmann::json::parse(header.state));
   engine.trainer().optimizer().set_steps(state.optimizer_step);

@@ -1,4 +1,5 @@
-// Parsing the command line with CLI11. Each option is named once, with its help and what it does to the result.
+// Parsing the command line with CLI11. Each option is named once, with its help and what it does to the
+// result.
 #include "run/command_line.hpp"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <functional>
 #include <limits>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "base/strings.hpp"
@@ -46,31 +47,39 @@ class Options {
   void value(const std::string& name, const std::string& what, const std::string& meaning,
              std::function<void(const std::string&)> take) {
     lines_.push_back({name, name + " " + what, meaning});
-    app_.add_option(name, results_.emplace_back())->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app_.add_option(name, results_.emplace_back())
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     values_.push_back({name, &results_.back(), std::move(take)});
   }
   void flag(const std::string& name, const std::string& meaning, std::function<void()> take) {
     lines_.push_back({name, name, meaning});
     app_.add_flag_callback(name, std::move(take));
   }
-  void whole(const std::string& name, const std::string& meaning, std::int64_t low, std::int64_t high, std::function<void(std::int64_t)> take) {
+  void whole(const std::string& name, const std::string& meaning, std::int64_t low, std::int64_t high,
+             std::function<void(std::int64_t)> take) {
     value(name, "N", meaning, [=, this](const std::string& text) {
       const auto number = number_of<std::int64_t>(text);
-      if (!number || *number < low || *number > high) bad_value(name, text, fmt::format("a whole number from {} to {}", low, high));
+      if (!number || *number < low || *number > high)
+        bad_value(name, text, fmt::format("a whole number from {} to {}", low, high));
       take(*number);
     });
   }
-  void real(const std::string& name, const std::string& meaning, double low, double high, std::function<void(double)> take) {
+  void real(const std::string& name, const std::string& meaning, double low, double high,
+            std::function<void(double)> take) {
     value(name, "X", meaning, [=, this](const std::string& text) {
       const auto number = number_of<double>(text);
-      if (!number || !(*number >= low && *number <= high)) bad_value(name, text, fmt::format("a number from {} to {}", low, high));
+      if (!number || !(*number >= low && *number <= high))
+        bad_value(name, text, fmt::format("a number from {} to {}", low, high));
       take(*number);
     });
   }
   void choice(const std::string& name, const std::string& meaning, const std::vector<std::string>& names,
               std::function<void(const std::string&)> take) {
     value(name, join(names, "|"), meaning, [=, this](const std::string& text) {
-      if (std::find(names.begin(), names.end(), text) == names.end()) bad_value(name, text, join_choices(names, "or"));
+      if (std::find(names.begin(), names.end(), text) == names.end())
+        bad_value(name, text, join_choices(names, "or"));
       take(text);
     });
   }
@@ -95,7 +104,8 @@ class Options {
   }
 
   std::string help() const {
-    std::string text = fmt::format("usage: maxplus {} {} [options]\n\n{}.\n{}\n\noptions:\n", entry_.name, entry_.arguments, entry_.summary, entry_.lesson);
+    std::string text = fmt::format("usage: maxplus {} {} [options]\n\n{}.\n{}\n\noptions:\n", entry_.name,
+                                   entry_.arguments, entry_.summary, entry_.lesson);
     for (const Line& line : lines_) text += fmt::format("  {:<28} {}\n", line.usage, line.meaning);
     return text + "\nexample:\n  " + entry_.example + "\n";
   }
@@ -110,23 +120,28 @@ class Options {
     std::function<void(const std::string&)> take;
   };
 
-  [[noreturn]] void bad_value(const std::string& name, const std::string& text, const std::string& expected) const {
-    refuse(fmt::format("{}: {} {} cannot be used", entry_.name, name, quote(shorten(text, 60))), expected, fmt::format("maxplus {} --help", entry_.name));
+  [[noreturn]] void bad_value(const std::string& name, const std::string& text,
+                              const std::string& expected) const {
+    refuse(fmt::format("{}: {} {} cannot be used", entry_.name, name, quote(shorten(text, 60))), expected,
+           fmt::format("maxplus {} --help", entry_.name));
   }
 
   [[noreturn]] void unknown_option(const std::string& text) const {
     std::vector<std::string> names;
     for (const Line& line : lines_) names.push_back(line.name);
     const std::string name = shorten(text.substr(0, text.find('=')), 60);
-    refuse(fmt::format("{}: unknown option '{}'{}", entry_.name, one_line(name), did_you_mean(name, names)), join(names, ", "), fmt::format("maxplus {} --help", entry_.name));
+    refuse(fmt::format("{}: unknown option '{}'{}", entry_.name, one_line(name), did_you_mean(name, names)),
+           join(names, ", "), fmt::format("maxplus {} --help", entry_.name));
   }
 
   [[noreturn]] void explain(const CLI::ParseError& error, const std::vector<std::string>&) const {
     std::string text = one_line(error.what());
     const std::string name = text.substr(0, text.find(':'));
-    const bool known = std::any_of(lines_.begin(), lines_.end(), [&name](const Line& line) { return line.name == name; });
+    const bool known =
+        std::any_of(lines_.begin(), lines_.end(), [&name](const Line& line) { return line.name == name; });
     if (known && dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
-      refuse(fmt::format("{}: option '{}' has no value", entry_.name, name), "a value after it", fmt::format("maxplus {} --help", entry_.name));
+      refuse(fmt::format("{}: option '{}' has no value", entry_.name, name), "a value after it",
+             fmt::format("maxplus {} --help", entry_.name));
     }
     refuse(fmt::format("{}: {}", entry_.name, text), "", fmt::format("maxplus {} --help", entry_.name));
   }
@@ -139,34 +154,45 @@ class Options {
 };
 
 void add_common(Options& options, CommandLine& line) {
-  options.value("--set", "TABLE.KEY=VALUE", "put a key of the deck over; may be repeated", [&](const std::string& text) { line.set.push_back(text); });
+  options.value("--set", "TABLE.KEY=VALUE", "put a key of the deck over; may be repeated",
+                [&](const std::string& text) { line.set.push_back(text); });
   options.value("--out", "DIR", "folder for what is written", [&](const std::string& text) {
     if (text.empty()) refuse("--out is empty", "a folder", "");
     line.out = text;
   });
   options.flag("--json", "standard output for programs", [&] { line.output = CommandLine::Output::json; });
   options.flag("--quiet", "warnings and errors only", [&] { line.verbosity = Verbosity::quiet; });
-  options.choice("--progress", "default: draw on a terminal, else a line now and then", {"draw", "line", "none"}, [&](const std::string& text) {
-    line.progress = text == "draw" ? ProgressStyle::draw : text == "line" ? ProgressStyle::line : ProgressStyle::none;
-  });
+  options.choice("--progress", "default: draw on a terminal, else a line now and then",
+                 {"draw", "line", "none"}, [&](const std::string& text) {
+                   line.progress = text == "draw"   ? ProgressStyle::draw
+                                   : text == "line" ? ProgressStyle::line
+                                                    : ProgressStyle::none;
+                 });
 }
 
 void add_generate(Options& options, GenerateOptions& g) {
   constexpr std::int64_t kMany = 16'777'216;
-  options.flag("--greedy", "the likeliest token each time", [&g] { g.choice = GenerateOptions::Choice::greedy; });
+  options.flag("--greedy", "the likeliest token each time",
+               [&g] { g.choice = GenerateOptions::Choice::greedy; });
   options.real("--temperature", "of sampling (1)", 0, 1000, [&g](double x) { g.temperature = x; });
-  options.real("--top-p", "keep the likeliest tokens up to this mass (1: off)", 0, 1, [&g](double x) { g.top_p = x; });
-  options.whole("--top-k", "keep the k likeliest tokens (0: off)", 0, kMany, [&g](std::int64_t n) { g.top_k = n; });
-  options.whole("--max-new-tokens", "longest answer (256)", 1, kMany, [&g](std::int64_t n) { g.max_new_tokens = n; });
+  options.real("--top-p", "keep the likeliest tokens up to this mass (1: off)", 0, 1,
+               [&g](double x) { g.top_p = x; });
+  options.whole("--top-k", "keep the k likeliest tokens (0: off)", 0, kMany,
+                [&g](std::int64_t n) { g.top_k = n; });
+  options.whole("--max-new-tokens", "longest answer (256)", 1, kMany,
+                [&g](std::int64_t n) { g.max_new_tokens = n; });
   options.whole("--samples", "answers a prompt (1)", 1, 1'000'000, [&g](std::int64_t n) { g.samples = n; });
-  options.whole("--seed", "of the draws (1)", 0, std::numeric_limits<std::int64_t>::max(), [&g](std::int64_t n) { g.seed = n; });
+  options.whole("--seed", "of the draws (1)", 0, std::numeric_limits<std::int64_t>::max(),
+                [&g](std::int64_t n) { g.seed = n; });
   options.flag("--raw", "no chat template", [&g] { g.prompt = GenerateOptions::Prompt::raw; });
 }
 
 void add_advantage(Options& options, AdvantageOptions& a) {
   options.value("--estimator", "NAME", "which rule", [&a](const std::string& text) { a.estimator = text; });
-  options.choice("--std", "divide by the standard deviation, or not", {"n", "n-1", "none"}, [&a](const std::string& text) { a.std = text; });
-  options.choice("--scope", "mean and deviation over what", {"group", "batch"}, [&a](const std::string& text) { a.scope = text; });
+  options.choice("--std", "divide by the standard deviation, or not", {"n", "n-1", "none"},
+                 [&a](const std::string& text) { a.std = text; });
+  options.choice("--scope", "mean and deviation over what", {"group", "batch"},
+                 [&a](const std::string& text) { a.scope = text; });
   options.real("--epsilon", "added to the deviation", 0, 1e6, [&a](double x) { a.epsilon = x; });
   options.real("--gamma", "discount", 0, 1, [&a](double x) { a.gamma = x; });
   options.real("--lambda", "of generalised advantage estimation", 0, 1, [&a](double x) { a.lambda = x; });
@@ -175,51 +201,70 @@ void add_advantage(Options& options, AdvantageOptions& a) {
 void add_own(Options& options, CommandLine& line) {
   switch (line.command) {
     case Command::train:
-      options.flag("--check", "print the effective deck and the plan, start nothing", [&] { line.mode = TrainMode::check; });
-      options.whole("--ranks", "plan for so many ranks, with --check", 1, 1'000'000, [&](std::int64_t n) { line.ranks = static_cast<int>(n); });
+      options.flag("--check", "print the effective deck and the plan, start nothing",
+                   [&] { line.mode = TrainMode::check; });
+      options.whole("--ranks", "plan for so many ranks, with --check", 1, 1'000'000,
+                    [&](std::int64_t n) { line.ranks = static_cast<int>(n); });
       options.flag("--describe", "every table and key of a deck", [&] {});
       break;
     case Command::eval:
-      options.value("--model", "PATH", "model or checkpoint (the deck's)", [&](const std::string& text) { line.model = text; });
+      options.value("--model", "PATH", "model or checkpoint (the deck's)",
+                    [&](const std::string& text) { line.model = text; });
       break;
-    case Command::generate: add_generate(options, line.generate); break;
+    case Command::generate:
+      add_generate(options, line.generate);
+      break;
     case Command::logprob:
-      options.real("--temperature", "of the distribution (1)", 1e-6, 1000, [&](double x) { line.temperature = x; });
+      options.real("--temperature", "of the distribution (1)", 1e-6, 1000,
+                   [&](double x) { line.temperature = x; });
       break;
     case Command::tokenize:
-      options.flag("--generation-prompt", "end messages with the start of an answer", [&] { line.tokenize.ending = TokenizeOptions::Ending::generation_prompt; });
-      options.flag("--no-special", "special tokens in text are plain text", [&] { line.tokenize.special = TokenizeOptions::Special::as_text; });
+      options.flag("--generation-prompt", "end messages with the start of an answer",
+                   [&] { line.tokenize.ending = TokenizeOptions::Ending::generation_prompt; });
+      options.flag("--no-special", "special tokens in text are plain text",
+                   [&] { line.tokenize.special = TokenizeOptions::Special::as_text; });
       break;
     case Command::score:
-      options.value("--verifier", "NAME", "the judge", [&](const std::string& text) { line.verifier = text; });
+      options.value("--verifier", "NAME", "the judge",
+                    [&](const std::string& text) { line.verifier = text; });
       break;
-    case Command::advantage: add_advantage(options, line.advantage); break;
+    case Command::advantage:
+      add_advantage(options, line.advantage);
+      break;
     case Command::replay:
-      options.value("--gradients", "FILE", "write the first step's gradients (safetensors)", [&](const std::string& text) { line.gradients = text; });
+      options.value("--gradients", "FILE", "write the first step's gradients (safetensors)",
+                    [&](const std::string& text) { line.gradients = text; });
       break;
     case Command::inspect:
     case Command::report:
-    case Command::print: break;
+    case Command::print:
+      break;
   }
   add_common(options, line);
-  for (const auto& [name, meaning] : {std::pair("--help", "this text"), std::pair("--version", "version and commit"),
-                                      std::pair("--build-info", "compiler, libraries, flags")}) {
+  for (const auto& [name, meaning] :
+       {std::pair("--help", "this text"), std::pair("--version", "version and commit"),
+        std::pair("--build-info", "compiler, libraries, flags")}) {
     options.flag(name, meaning, [] {});  // taken out before; named here for the help and for slips
   }
 }
 
-void place_arguments(const CommandEntry& entry, const std::vector<std::string>& positional, CommandLine& line) {
+void place_arguments(const CommandEntry& entry, const std::vector<std::string>& positional,
+                     CommandLine& line) {
   const std::vector<std::string> names = split(entry.arguments, ' ');
   const bool many = line.command == Command::report;
   const std::string usage = fmt::format("maxplus {} {}", entry.name, entry.arguments);
   if (positional.size() < names.size()) {
-    refuse(fmt::format("{}: {} is missing", entry.name, names[positional.size()]), usage, fmt::format("maxplus {} --help", entry.name));
+    refuse(fmt::format("{}: {} is missing", entry.name, names[positional.size()]), usage,
+           fmt::format("maxplus {} --help", entry.name));
   }
   if (!many && positional.size() > names.size()) {
-    refuse(fmt::format("{}: unexpected argument {}", entry.name, quote(shorten(positional[names.size()], 60))), usage, fmt::format("maxplus {} --help", entry.name));
+    refuse(
+        fmt::format("{}: unexpected argument {}", entry.name, quote(shorten(positional[names.size()], 60))),
+        usage, fmt::format("maxplus {} --help", entry.name));
   }
   for (std::size_t i = 0; i < positional.size(); ++i) {
-    if (positional[i].empty()) refuse(fmt::format("{}: {} is empty", entry.name, many ? "RUN" : names[i]), usage, "");
+    if (positional[i].empty())
+      refuse(fmt::format("{}: {} is empty", entry.name, many ? "RUN" : names[i]), usage, "");
     if (many) {
       line.runs.push_back(positional[i]);
     } else if (names[i] == "DECK") {
@@ -240,16 +285,19 @@ void require_options(const CommandLine& line) {
     refuse("advantage: --estimator is missing", "the name of an estimator", "--estimator grpo");
   }
   if (line.command == Command::train && line.ranks && line.mode != TrainMode::check) {
-    refuse("train: --ranks without --check", "the launcher decides on how many ranks a run is started", fmt::format("mpirun -n {} maxplus train ..., or add --check", *line.ranks));
+    refuse("train: --ranks without --check", "the launcher decides on how many ranks a run is started",
+           fmt::format("mpirun -n {} maxplus train ..., or add --check", *line.ranks));
   }
-  if (line.command == Command::generate && line.generate.choice == GenerateOptions::Choice::sampled && !(line.generate.temperature > 0)) {
+  if (line.command == Command::generate && line.generate.choice == GenerateOptions::Choice::sampled &&
+      !(line.generate.temperature > 0)) {
     refuse("generate: --temperature 0 with sampling", "a temperature above 0, or --greedy", "--greedy");
   }
 }
 
 const CommandEntry* find_command(const std::string& name) {
   const auto& table = command_table();
-  const auto found = std::find_if(table.begin(), table.end(), [&name](const CommandEntry& e) { return name == e.name; });
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&name](const CommandEntry& e) { return name == e.name; });
   return found == table.end() ? nullptr : &*found;
 }
 
@@ -259,8 +307,11 @@ const CommandEntry& require_command(const std::string& name) {
   for (const CommandEntry& entry : command_table()) names.emplace_back(entry.name);
   const bool option = !name.empty() && name.front() == '-';
   const std::string shown = one_line(shorten(name, 60));
-  if (option) refuse(fmt::format("option '{}' stands before the command", shown), "maxplus COMMAND ARGUMENTS [options]", "maxplus --help");
-  refuse(fmt::format("unknown command '{}'{}", shown, did_you_mean(name, names)), join(names, ", "), "maxplus --help");
+  if (option)
+    refuse(fmt::format("option '{}' stands before the command", shown), "maxplus COMMAND ARGUMENTS [options]",
+           "maxplus --help");
+  refuse(fmt::format("unknown command '{}'{}", shown, did_you_mean(name, names)), join(names, ", "),
+         "maxplus --help");
 }
 
 CommandLine printed(std::string text) {
@@ -269,7 +320,8 @@ CommandLine printed(std::string text) {
   return line;
 }
 
-// Whether a flag stands among the arguments as one: not after "--", and not as the value of --set and the like.
+// Whether a flag stands among the arguments as one: not after "--", and not as the value of --set and the
+// like.
 bool has_flag(const std::vector<std::string>& arguments, const std::string& name) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   return std::find(arguments.begin(), end, name) != end;
@@ -287,12 +339,15 @@ std::string verifier_of(const std::vector<std::string>& arguments) {
 
 bool needs_ranks(const CommandLine& line) {
   switch (line.command) {
-    case Command::train: return line.mode == TrainMode::run;
+    case Command::train:
+      return line.mode == TrainMode::run;
     case Command::eval:
     case Command::generate:
     case Command::logprob:
-    case Command::replay: return true;
-    default: return false;
+    case Command::replay:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -304,7 +359,8 @@ std::string command_name(Command command) {
 }
 
 CommandLine parse_command_line(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) refuse("no command is given", "maxplus COMMAND ARGUMENTS [options]", "maxplus --help");
+  if (arguments.empty())
+    refuse("no command is given", "maxplus COMMAND ARGUMENTS [options]", "maxplus --help");
   const std::string& first = arguments.front();
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   const auto is_help = [](const std::string& text) { return text == "--help" || text == "-h"; };

@@ -1,5 +1,6 @@
 #pragma once
-// The command line as a value: which command, on which paths, with which options. Nothing is opened and MPI is not touched.
+// The command line as a value: which command, on which paths, with which options. Nothing is opened and MPI
+// is not touched.
 
 #include <cstdint>
 #include <optional>
@@ -47,38 +48,40 @@ struct AdvantageOptions {
 
 struct CommandLine {
   Command command = Command::print;
-  std::string text;                // of Command::print
-  std::string help_verifier;       // `score --verifier NAME --help`: the grammar of this verifier follows the text
+  std::string text;           // of Command::print
+  std::string help_verifier;  // `score --verifier NAME --help`: the grammar of this verifier follows the text
 
-  std::string deck;                // DECK of train, eval, replay
-  std::string model;               // MODEL of generate, logprob, tokenize; --model of eval, else empty
-  std::string file;                // PROMPTS or FILE
-  std::vector<std::string> runs;   // RUN... of report
+  std::string deck;               // DECK of train, eval, replay
+  std::string model;              // MODEL of generate, logprob, tokenize; --model of eval, else empty
+  std::string file;               // PROMPTS or FILE
+  std::vector<std::string> runs;  // RUN... of report
 
-  std::vector<std::string> set;    // "table.key=value", in order
+  std::vector<std::string> set;  // "table.key=value", in order
   std::optional<std::string> out;
   enum class Output { human, json } output = Output::human;
   Verbosity verbosity = Verbosity::normal;
   ProgressStyle progress = ProgressStyle::automatic;
 
   TrainMode mode = TrainMode::run;
-  std::optional<int> ranks;        // of --check: plan for so many
-  double temperature = 1;          // of logprob
+  std::optional<int> ranks;  // of --check: plan for so many
+  double temperature = 1;    // of logprob
   GenerateOptions generate;
   TokenizeOptions tokenize;
-  std::string verifier;            // of score
+  std::string verifier;  // of score
   AdvantageOptions advantage;
   std::optional<std::string> gradients;  // of replay
 };
 
-// Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train --check`).
+// Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train
+// --check`).
 bool needs_ranks(const CommandLine& line);
 std::string command_name(Command command);
 
 // `arguments` without the program's name. Throws Error(ExitCode::usage) with one fault.
 CommandLine parse_command_line(const std::vector<std::string>& arguments);
 
-// This process's rank as its launcher tells it in the environment, before MPI is started: who prints. 0 without a launcher.
+// This process's rank as its launcher tells it in the environment, before MPI is started: who prints. 0
+// without a launcher.
 int launcher_rank();
 
 }  // namespace maxplus

@@ -50,7 +50,8 @@ Error as_error(const std::exception_ptr& pointer) {
   } catch (const Error& error) {
     return error;
   } catch (const std::bad_alloc&) {
-    return Error(ExitCode::os, Fault{"", "memory is used up", "", "fewer ranks a node or a smaller model; `--check` prints the plan"});
+    return Error(ExitCode::os, Fault{"", "memory is used up", "",
+                                     "fewer ranks a node or a smaller model; `--check` prints the plan"});
   } catch (const std::filesystem::filesystem_error& error) {
     return Error(ExitCode::io, Fault{error.path1().string(), error.code().message(), "", ""});
   } catch (const std::exception& error) {
@@ -60,11 +61,16 @@ Error as_error(const std::exception_ptr& pointer) {
 
 // Reads the deck and checks it; all faults of deck, --set and combinations at once.
 Deck checked_deck(const CommandLine& line, DeckUse use, int ranks) {
-  DeckReading reading = use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
+  DeckReading reading =
+      use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
   if (use == DeckUse::model) reading.deck.model.path = line.model;
   check_deck(reading.deck, use, ranks, reading.faults);
   if (use != DeckUse::model) {
-    check_named(reading.deck, use == DeckUse::train ? InputsFor::training : use == DeckUse::replay ? InputsFor::replay : InputsFor::evaluation, reading.faults);
+    check_named(reading.deck,
+                use == DeckUse::train    ? InputsFor::training
+                : use == DeckUse::replay ? InputsFor::replay
+                                         : InputsFor::evaluation,
+                reading.faults);
   }
   if (!reading.faults.empty()) throw Error(ExitCode::config, std::move(reading.faults));
   if (line.out) set_out(reading.deck, *line.out);
@@ -81,11 +87,14 @@ void write_lines(const CommandLine& line, const std::vector<std::string>& lines)
   if (!line.out) return;
   std::error_code error;
   std::filesystem::create_directories(*line.out, error);
-  const std::filesystem::path path = std::filesystem::path(*line.out) / (command_name(line.command) + ".jsonl");
+  const std::filesystem::path path =
+      std::filesystem::path(*line.out) / (command_name(line.command) + ".jsonl");
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) throw Error(ExitCode::cannot_create, Fault{path.string(), "could not be written", "a folder that can be written", ""});
+  if (!file)
+    throw Error(ExitCode::cannot_create,
+                Fault{path.string(), "could not be written", "a folder that can be written", ""});
 }
 
 std::string check_text(const CommandLine& line) {
@@ -95,11 +104,13 @@ std::string check_text(const CommandLine& line) {
   const RunInputs inputs = open_inputs(deck, InputsFor::training);
   if (deck.warm_start) {
     if (deck.warm_start->stage.empty()) open_demonstrations(deck, inputs, -1);
-    for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s) open_demonstrations(deck, inputs, static_cast<int>(s));
+    for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s)
+      open_demonstrations(deck, inputs, static_cast<int>(s));
   }
   const MemoryPlan plan = Engine::plan(engine_shape(deck, inputs), 0, ranks);
   std::string text = effective_deck(deck) + "\n";
-  text += fmt::format("# ranks {}: each is generator and actor{}; slices of a step: ", ranks, deck.reference ? " and reference" : "");
+  text += fmt::format("# ranks {}: each is generator and actor{}; slices of a step: ", ranks,
+                      deck.reference ? " and reference" : "");
   for (int r = 0; r < ranks; ++r) {
     const SliceRange range = slices_of_rank(static_cast<int>(deck.optimizer.gradient_slices), r, ranks);
     text += fmt::format("{}rank {}: {}-{}", r ? ", " : "", r, range.first, range.last - 1);
@@ -134,7 +145,8 @@ void write_evaluation(const std::string& folder, const EvaluationResult& result)
   const fs::path path = fs::path(folder) / "rollouts.jsonl";
   fs::remove(path, error);
   JsonLinesWriter file(path);
-  for (std::size_t i = 0; i < result.rollouts.size(); ++i) file.write(rollout_record(0, result.rollouts[i], result.responses[i]));
+  for (std::size_t i = 0; i < result.rollouts.size(); ++i)
+    file.write(rollout_record(0, result.rollouts[i], result.responses[i]));
   file.sync();
 }
 
@@ -150,9 +162,15 @@ int run_alone(const CommandLine& line) {
       std::fputs(check_text(line).c_str(), stdout);
       return 0;
     }
-    case Command::tokenize: write_lines(line, tokenize_lines(line.model, line.file, line.tokenize)); return 0;
-    case Command::score: write_lines(line, score_lines(line)); return 0;
-    case Command::advantage: write_lines(line, advantage_lines(line)); return 0;
+    case Command::tokenize:
+      write_lines(line, tokenize_lines(line.model, line.file, line.tokenize));
+      return 0;
+    case Command::score:
+      write_lines(line, score_lines(line));
+      return 0;
+    case Command::advantage:
+      write_lines(line, advantage_lines(line));
+      return 0;
     case Command::inspect: {
       const DeviceRuntime runtime;
       std::fputs(inspect(line.file, line.output).c_str(), stdout);
@@ -165,12 +183,14 @@ int run_alone(const CommandLine& line) {
       std::fputs(((out / "index.html").string() + "\n").c_str(), stdout);
       return 0;
     }
-    default: break;
+    default:
+      break;
   }
   throw Error(ExitCode::software, "a command that needs ranks came to the wrong place");
 }
 
-int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Communicator& world, std::optional<double> seconds_left) {
+int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Communicator& world,
+                 std::optional<double> seconds_left) {
   const bool speaks = world.rank() == 0;
   switch (line.command) {
     case Command::train:
@@ -205,13 +225,14 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
       if (speaks) write_lines(line, lines);
       return 0;
     }
-    default: break;
+    default:
+      break;
   }
   throw Error(ExitCode::software, "a command that needs no ranks came to the wrong place");
 }
 
-// When every rank failed, rank 0 tells why and all leave in order. When only some did, the others hang in a collective: whoever
-// has waited in vain tells its own reason and ends the job.
+// When every rank failed, rank 0 tells why and all leave in order. When only some did, the others hang in a
+// collective: whoever has waited in vain tells its own reason and ends the job.
 int leave_with(const Error& error, MPI_Comm farewell) {
   int rank = 0, size = 1;
   MPI_Comm_rank(farewell, &rank);
@@ -238,7 +259,8 @@ int start_ranks(const CommandLine& line, int* argc, char*** argv) {
   if (line.command == Command::train || line.command == Command::replay) {
     checked_deck(line, line.command == Command::train ? DeckUse::train : DeckUse::replay, 1);
   }
-  const std::optional<double> seconds_left = line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
+  const std::optional<double> seconds_left =
+      line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
   install_stop_signals();
   prepare_hdf5();
   const DeviceRuntime runtime;

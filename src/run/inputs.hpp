@@ -1,6 +1,6 @@
 #pragma once
-// What a deck points to, opened and checked before anything is allocated: network shape and starting weights, tokenizer,
-// problems, task, demonstrations, judges.
+// What a deck points to, opened and checked before anything is allocated: network shape and starting weights,
+// tokenizer, problems, task, demonstrations, judges.
 
 #include <cstdint>
 #include <memory>
@@ -19,28 +19,30 @@ namespace maxplus {
 
 struct RunInputs {
   OpenedModel model;
-  std::shared_ptr<const Task> task;                   // none for files
-  std::shared_ptr<const ProblemSource> train;         // none where nothing is trained
-  std::vector<Problem> held_out;                      // as many as [eval] problems asks for
+  std::shared_ptr<const Task> task;            // none for files
+  std::shared_ptr<const ProblemSource> train;  // none where nothing is trained
+  std::vector<Problem> held_out;               // as many as [eval] problems asks for
   std::int64_t held_out_in_all = 0;
-  std::int64_t longest_prompt = 1;                    // over training and held-out problems
-  std::int64_t longest_recorded = 0;                  // of `replay`: the longest prompt and response together
+  std::int64_t longest_prompt = 1;    // over training and held-out problems
+  std::int64_t longest_recorded = 0;  // of `replay`: the longest prompt and response together
   std::shared_ptr<const RewardFunction> reward, evaluation_reward;
-  std::vector<std::int32_t> stop;                     // token ids that end a rollout
-  std::vector<std::string> notes;                     // for the log: lines left out, sizes
+  std::vector<std::int32_t> stop;  // token ids that end a rollout
+  std::vector<std::string> notes;  // for the log: lines left out, sizes
 };
 
 // `train` needs training problems and a reward, `eval` held-out ones; `replay` takes both from its file.
 enum class InputsFor { training, replay, evaluation };
 
-// The keys of what a deck names (tokenizer, tasks of data and warm start, verifiers), as far as they need no file: adds their
-// faults, so that they stand in one list with the deck's own. Tables in which a fault was already found are left alone.
+// The keys of what a deck names (tokenizer, tasks of data and warm start, verifiers), as far as they need no
+// file: adds their faults, so that they stand in one list with the deck's own. Tables in which a fault was
+// already found are left alone.
 void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults);
 
 // Throws with all faults of the deck's keys (78), of files (65, 66).
 RunInputs open_inputs(const Deck& deck, InputsFor what);
 
 // Demonstrations of a warm-start stage (index into [[warm_start.stage]], or -1: the table itself).
-std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage);
+std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs,
+                                                               int stage);
 
 }  // namespace maxplus

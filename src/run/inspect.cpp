@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <xxhash.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "io/checkpoint_file.hpp"
@@ -50,7 +50,8 @@ std::string hash_of_model(const std::filesystem::path& path) {
 void add_safetensors(const std::filesystem::path& path, Inspected* found) {
   const SafetensorsFile file(path);
   for (const auto& [key, value] : file.metadata()) found->metadata.push_back({key, value});
-  for (const SafetensorsEntry& entry : file.entries()) found->tensors.push_back({entry.name, entry.dtype, entry.extents, hash_of(entry.data)});
+  for (const SafetensorsEntry& entry : file.entries())
+    found->tensors.push_back({entry.name, entry.dtype, entry.extents, hash_of(entry.data)});
 }
 
 Inspected inspect_checkpoint(const std::filesystem::path& path) {
@@ -58,7 +59,8 @@ Inspected inspect_checkpoint(const std::filesystem::path& path) {
   const CheckpointHeader& header = reader.header();
   Inspected found;
   found.kind = "checkpoint";
-  found.metadata = {{"format", std::to_string(header.format)}, {"iteration", std::to_string(header.iteration)}};
+  found.metadata = {{"format", std::to_string(header.format)},
+                    {"iteration", std::to_string(header.iteration)}};
   for (const auto& [key, value] : header.integers) found.metadata.push_back({key, std::to_string(value)});
   for (const auto& [key, value] : header.numbers) found.metadata.push_back({key, fmt::format("{}", value)});
   for (const auto& [key, value] : header.texts) found.metadata.push_back({key, value});
@@ -66,7 +68,8 @@ Inspected inspect_checkpoint(const std::filesystem::path& path) {
   for (const CheckpointHeader::Tensor& tensor : header.tensors) {
     std::vector<float> values(static_cast<std::size_t>(tensor.elements));
     reader.read(tensor.name, values);
-    found.tensors.push_back({tensor.name, "F32", {tensor.elements}, hash_of(std::as_bytes(std::span<const float>(values)))});
+    found.tensors.push_back(
+        {tensor.name, "F32", {tensor.elements}, hash_of(std::as_bytes(std::span<const float>(values)))});
   }
   if (header.texts.contains("model_config")) found.weights_hash = hash_of_model(path);
   return found;
@@ -92,7 +95,8 @@ Inspected look_into(const std::filesystem::path& path) {
     return found;
   }
   if (!std::filesystem::exists(path, error)) {
-    throw Error(ExitCode::no_input, Fault{path.string(), "there is no such file", "a checkpoint, a safetensors file or a model folder", ""});
+    throw Error(ExitCode::no_input, Fault{path.string(), "there is no such file",
+                                          "a checkpoint, a safetensors file or a model folder", ""});
   }
   if (is_hdf5(path)) return inspect_checkpoint(path);
   Inspected found;
@@ -109,7 +113,8 @@ std::string as_json(const Inspected& found) {
   for (const auto& [key, value] : found.metadata) json["metadata"][key] = value;
   json["tensors"] = nlohmann::ordered_json::array();
   for (const Tensor& tensor : found.tensors) {
-    json["tensors"].push_back({{"name", tensor.name}, {"dtype", tensor.dtype}, {"extents", tensor.extents}, {"hash", tensor.hash}});
+    json["tensors"].push_back(
+        {{"name", tensor.name}, {"dtype", tensor.dtype}, {"extents", tensor.extents}, {"hash", tensor.hash}});
   }
   return json.dump(1) + "\n";
 }
@@ -118,13 +123,15 @@ std::string as_table(const Inspected& found) {
   std::string text = fmt::format("{}\n", found.kind);
   for (const auto& [key, value] : found.metadata) {
     const std::string first = value.substr(0, value.find('\n'));
-    text += fmt::format("  {}: {}{}\n", key, first.substr(0, 100), first.size() > 100 || first.size() < value.size() ? " ..." : "");
+    text += fmt::format("  {}: {}{}\n", key, first.substr(0, 100),
+                        first.size() > 100 || first.size() < value.size() ? " ..." : "");
   }
   if (!found.weights_hash.empty()) text += fmt::format("  weights_hash: {}\n", found.weights_hash);
   std::size_t width = 4;
   for (const Tensor& tensor : found.tensors) width = std::max(width, tensor.name.size());
   for (const Tensor& tensor : found.tensors) {
-    text += fmt::format("{:<{}}  {:<5} {:<16} {}\n", tensor.name, width, tensor.dtype, fmt::format("[{}]", fmt::join(tensor.extents, ", ")), tensor.hash);
+    text += fmt::format("{:<{}}  {:<5} {:<16} {}\n", tensor.name, width, tensor.dtype,
+                        fmt::format("[{}]", fmt::join(tensor.extents, ", ")), tensor.hash);
   }
   return text + fmt::format("{} tensors\n", found.tensors.size());
 }

@@ -17,19 +17,23 @@ TokenLine parse(const std::string& text, const std::string& where, std::int64_t 
   result.where = where;
   if (const auto ids = line.find("ids"); ids != line.end()) {
     result.ids.emplace();
-    if (!ids->is_array()) throw Error(ExitCode::data, Fault{where, "'ids' is not a list", "a list of token ids", ""});
+    if (!ids->is_array())
+      throw Error(ExitCode::data, Fault{where, "'ids' is not a list", "a list of token ids", ""});
     for (const Json& id : *ids) {
       if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() >= vocabulary) {
-        throw Error(ExitCode::data, Fault{where, fmt::format("{} in 'ids' is no token id", id.dump()), fmt::format("integers from 0 to {}", vocabulary - 1), ""});
+        throw Error(ExitCode::data, Fault{where, fmt::format("{} in 'ids' is no token id", id.dump()),
+                                          fmt::format("integers from 0 to {}", vocabulary - 1), ""});
       }
       result.ids->push_back(id.get<std::int32_t>());
     }
   } else if (const auto given = line.find("text"); given != line.end() && given->is_string()) {
     result.text = given->get<std::string>();
   } else if (line.contains("messages")) {
-    throw Error(ExitCode::data, Fault{where, "'messages' need a chat template, and this model has none", "\"text\" or \"ids\"", ""});
+    throw Error(ExitCode::data, Fault{where, "'messages' need a chat template, and this model has none",
+                                      "\"text\" or \"ids\"", ""});
   } else {
-    throw Error(ExitCode::data, Fault{where, "the line has neither 'ids' nor 'text'", "{\"ids\": [...]} or {\"text\": \"...\"}", ""});
+    throw Error(ExitCode::data, Fault{where, "the line has neither 'ids' nor 'text'",
+                                      "{\"ids\": [...]} or {\"text\": \"...\"}", ""});
   }
   return result;
 }
@@ -43,7 +47,8 @@ void for_lines(const std::filesystem::path& file, Work work) {
     if (line->text.find_first_not_of(" \t") == std::string::npos && !line->oversized) continue;
     const std::string where = input.where(line->number);
     try {
-      if (line->oversized) throw Error(ExitCode::data, Fault{where, "the line is longer than 64 MiB", "", ""});
+      if (line->oversized)
+        throw Error(ExitCode::data, Fault{where, "the line is longer than 64 MiB", "", ""});
       work(line->text, where);
     } catch (const Error& error) {
       if (error.code() != ExitCode::data) throw;
@@ -58,18 +63,22 @@ void for_lines(const std::filesystem::path& file, Work work) {
 
 std::vector<TokenLine> read_token_lines(const std::filesystem::path& file, std::int64_t vocabulary) {
   std::vector<TokenLine> lines;
-  for_lines(file, [&](const std::string& text, const std::string& where) { lines.push_back(parse(text, where, vocabulary)); });
+  for_lines(file, [&](const std::string& text, const std::string& where) {
+    lines.push_back(parse(text, where, vocabulary));
+  });
   return lines;
 }
 
-std::vector<TokenLine> read_encoded_lines(const std::filesystem::path& file, const Tokenizer* tokenizer, std::int64_t vocabulary,
-                                          std::int64_t context) {
+std::vector<TokenLine> read_encoded_lines(const std::filesystem::path& file, const Tokenizer* tokenizer,
+                                          std::int64_t vocabulary, std::int64_t context) {
   std::vector<TokenLine> lines;
   for_lines(file, [&](const std::string& text, const std::string& where) {
     TokenLine line = parse(text, where, vocabulary);
     if (!line.ids) {
       if (tokenizer == nullptr) {
-        throw Error(ExitCode::data, Fault{where, "text needs a tokenizer, and this model has none that this version reads", "\"ids\"", ""});
+        throw Error(ExitCode::data,
+                    Fault{where, "text needs a tokenizer, and this model has none that this version reads",
+                          "\"ids\"", ""});
       }
       try {
         line.ids = tokenizer->encode(line.text, SpecialText::as_tokens);
@@ -80,7 +89,8 @@ std::vector<TokenLine> read_encoded_lines(const std::filesystem::path& file, con
     }
     const auto length = static_cast<std::int64_t>(line.ids->size());
     if (length < 1 || length > context) {
-      throw Error(ExitCode::data, Fault{where, fmt::format("the sequence has {} tokens", length), fmt::format("1 to {} (the model's context)", context), ""});
+      throw Error(ExitCode::data, Fault{where, fmt::format("the sequence has {} tokens", length),
+                                        fmt::format("1 to {} (the model's context)", context), ""});
     }
     lines.push_back(std::move(line));
   });

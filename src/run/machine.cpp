@@ -1,14 +1,14 @@
 #include "run/machine.hpp"
 
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <limits>
-#include <sched.h>
 #include <string>
-#include <sys/resource.h>
 #include <thread>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -48,7 +48,9 @@ std::int64_t resident_peak_bytes() {
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
-double unix_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double unix_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads) {
   const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -84,11 +86,17 @@ void require_memory(const MemoryPlan& plan, int ranks_on_node, const Communicato
   const std::int64_t lacking = world.maximum(plan.total() - available);
   if (lacking <= 0) return;
   std::string parts;
-  for (const MemoryPlan::Line& line : plan.lines) parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", line.name, static_cast<double>(line.bytes) / kMiB);
-  throw Error(ExitCode::os, Fault{"", fmt::format("the plan needs {:.1f} MiB a rank, {:.1f} MiB more than there are", static_cast<double>(plan.total()) / kMiB,
-                                                  static_cast<double>(lacking) / kMiB),
-                                  fmt::format("at most {:.1f} MiB a rank (of which: {} MiB)", static_cast<double>(plan.total() - lacking) / kMiB, parts),
-                                  "fewer ranks a node, smaller micro_batch_tokens or batch_rollouts, or a smaller model"});
+  for (const MemoryPlan::Line& line : plan.lines)
+    parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", line.name,
+                         static_cast<double>(line.bytes) / kMiB);
+  throw Error(
+      ExitCode::os,
+      Fault{"",
+            fmt::format("the plan needs {:.1f} MiB a rank, {:.1f} MiB more than there are",
+                        static_cast<double>(plan.total()) / kMiB, static_cast<double>(lacking) / kMiB),
+            fmt::format("at most {:.1f} MiB a rank (of which: {} MiB)",
+                        static_cast<double>(plan.total() - lacking) / kMiB, parts),
+            "fewer ranks a node, smaller micro_batch_tokens or batch_rollouts, or a smaller model"});
 }
 
 }  // namespace maxplus

@@ -16,7 +16,8 @@ namespace maxplus {
 namespace {
 
 void require_known(std::string_view name) {
-  MAXPLUS_REQUIRE(find_metric(name) != nullptr, fmt::format("metric '{}' has no entry in run/metric_table.cpp", name));
+  MAXPLUS_REQUIRE(find_metric(name) != nullptr,
+                  fmt::format("metric '{}' has no entry in run/metric_table.cpp", name));
 }
 
 // Of values in the order given, in two passes.
@@ -74,7 +75,8 @@ bool MetricsRow::has(std::string_view name) const { return values_.contains(std:
 
 double MetricsRow::number(std::string_view name) const {
   const auto found = values_.find(std::string(name));
-  return found != values_.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
+  return found != values_.end() && found->is_number() ? found->get<double>()
+                                                      : std::numeric_limits<double>::quiet_NaN();
 }
 
 Json MetricsRow::line() const {
@@ -101,7 +103,8 @@ MetricsRow MetricsRow::from_json(const nlohmann::json& saved) {
 
 namespace {
 
-void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names) {
+void add_rewards(MetricsRow* row, std::span<const Experience> experiences,
+                 const std::vector<std::string>& part_names) {
   Summary reward;
   std::vector<Summary> parts(part_names.size());
   std::int64_t verdicts[kVerdicts] = {};
@@ -122,9 +125,11 @@ void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const
     row->set(fmt::format("reward_part_{}_std", part_names[p]), parts[p].deviation());
   }
   if (!reward.empty()) {
-    row->set("accuracy", static_cast<double>(verdicts[static_cast<int>(Verdict::correct)]) / static_cast<double>(reward.values.size()));
+    row->set("accuracy", static_cast<double>(verdicts[static_cast<int>(Verdict::correct)]) /
+                             static_cast<double>(reward.values.size()));
   }
-  for (int v = 0; v < kVerdicts; ++v) row->set(fmt::format("verdict_{}", name_of(static_cast<Verdict>(v))), verdicts[v]);
+  for (int v = 0; v < kVerdicts; ++v)
+    row->set(fmt::format("verdict_{}", name_of(static_cast<Verdict>(v))), verdicts[v]);
 }
 
 void add_lengths(MetricsRow* row, std::span<const Experience> experiences) {
@@ -173,13 +178,15 @@ void add_groups(MetricsRow* row, std::span<const Experience> experiences) {
   std::int64_t flat = 0;
   for (const auto& [id, group] : groups) flat += group.equal ? 1 : 0;
   row->set("groups", static_cast<std::int64_t>(groups.size()));
-  if (!groups.empty()) row->set("groups_zero_spread_share", static_cast<double>(flat) / static_cast<double>(groups.size()));
+  if (!groups.empty())
+    row->set("groups_zero_spread_share", static_cast<double>(flat) / static_cast<double>(groups.size()));
   set_range(row, "advantage", advantage);
 }
 
 }  // namespace
 
-void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names) {
+void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences,
+                            const std::vector<std::string>& part_names) {
   row->set("rollouts", static_cast<std::int64_t>(experiences.size()));
   add_rewards(row, experiences, part_names);
   add_lengths(row, experiences);
@@ -246,7 +253,9 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
 
 }  // namespace
 
-void add_step_statistics(MetricsRow* row, const StepReport& step) { add_steps(row, std::span<const StepReport>(&step, 1)); }
+void add_step_statistics(MetricsRow* row, const StepReport& step) {
+  add_steps(row, std::span<const StepReport>(&step, 1));
+}
 
 void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps) {
   const StepReport* const first = add_steps(row, steps);

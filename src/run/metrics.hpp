@@ -16,7 +16,8 @@ namespace maxplus {
 
 struct StepReport;  // roles/trainer.hpp
 
-// One flat line. Names must be in run/metric_table.cpp; a number that is not finite is left out, as is what was never set.
+// One flat line. Names must be in run/metric_table.cpp; a number that is not finite is left out, as is what
+// was never set.
 class MetricsRow {
  public:
   void set(std::string_view name, std::int64_t value);
@@ -28,20 +29,21 @@ class MetricsRow {
   bool has(std::string_view name) const;
   double number(std::string_view name) const;  // NaN if absent
 
-  Json line() const;                                   // "schema" and "iteration" first, then the order of setting
-  nlohmann::json to_json() const;                      // for a checkpoint; keeps the order
+  Json line() const;               // "schema" and "iteration" first, then the order of setting
+  nlohmann::json to_json() const;  // for a checkpoint; keeps the order
   static MetricsRow from_json(const nlohmann::json& saved);
 
  private:
   Json values_ = Json::object();
 };
 
-// rollouts, groups, reward, accuracy, verdicts, lengths, advantages of an iteration's experiences in rollout order, in
-// double. `part_names` names the parts of the reward, if it has parts.
-void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names);
+// rollouts, groups, reward, accuracy, verdicts, lengths, advantages of an iteration's experiences in rollout
+// order, in double. `part_names` names the parts of the reward, if it has parts.
+void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences,
+                            const std::vector<std::string>& part_names);
 
-// What one update tells (a line of updates.jsonl), and what the updates of an iteration tell together. Nothing is set that
-// no token was trained for.
+// What one update tells (a line of updates.jsonl), and what the updates of an iteration tell together.
+// Nothing is set that no token was trained for.
 void add_step_statistics(MetricsRow* row, const StepReport& step);
 void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps);
 

@@ -28,7 +28,8 @@ constexpr std::int64_t kScoringTokens = 2048;  // of a packed forward
 constexpr std::int64_t kDecodingRows = 32;
 
 // An engine that trains nothing.
-std::unique_ptr<Engine> inference_engine(EngineShape shape, const OpenedModel& model, const Deck& deck, const MpiEnvironment& mpi, const Communicator& world) {
+std::unique_ptr<Engine> inference_engine(EngineShape shape, const OpenedModel& model, const Deck& deck,
+                                         const MpiEnvironment& mpi, const Communicator& world) {
   shape.model = model.config;
   shape.arithmetic = deck.model.compute == "bf16" ? ops::Arithmetic::bf16_dot : ops::Arithmetic::f32;
   shape.threads = static_cast<int>(deck.run.threads);
@@ -64,20 +65,23 @@ std::vector<std::string> gather_lines(const Communicator& world, const std::vect
     of_rank.push_back(std::move(lines));
   }
   std::vector<std::string> all;
-  for (std::size_t i = 0; i < total; ++i) all.push_back(std::move(of_rank[i % of_rank.size()][i / of_rank.size()]));
+  for (std::size_t i = 0; i < total; ++i)
+    all.push_back(std::move(of_rank[i % of_rank.size()][i / of_rank.size()]));
   return all;
 }
 
 Json float_list(std::span<const float> values, std::size_t first_null) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < values.size(); ++i) list.push_back(i < first_null ? Json() : exact_number(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    list.push_back(i < first_null ? Json() : exact_number(values[i]));
   return list;
 }
 
 }  // namespace
 
-std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem::path& problems, const GenerateOptions& options,
-                                        const MpiEnvironment& mpi, const Communicator& world) {
+std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem::path& problems,
+                                        const GenerateOptions& options, const MpiEnvironment& mpi,
+                                        const Communicator& world) {
   const OpenedModel model = open_model(deck.model.path);
   ProblemFileOptions reading;
   reading.answer = ProblemFileOptions::Answer::optional;
@@ -106,8 +110,10 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
   rule.sampling.top_k = greedy ? 0 : static_cast<std::int32_t>(options.top_k);
   rule.sampling.top_p = greedy ? 1.0f : static_cast<float>(options.top_p);
   rule.seed = static_cast<std::uint64_t>(options.seed);
-  if (model.tokenizer) rule.stop.push_back(model.tokenizer->end_token());
-  else if (model.config.end_token >= 0) rule.stop.push_back(model.config.end_token);
+  if (model.tokenizer)
+    rule.stop.push_back(model.tokenizer->end_token());
+  else if (model.config.end_token >= 0)
+    rule.stop.push_back(model.config.end_token);
 
   rule.max_new_tokens = options.max_new_tokens;
   std::vector<GenerationRequest> requests;
@@ -124,32 +130,39 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
   const std::vector<Rollout> rollouts = engine->generator().generate(requests, rule, {});
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
-    lines.push_back(generated_line(mine[i / static_cast<std::size_t>(options.samples)], rollouts[i], model.tokenizer.get()));
+    lines.push_back(generated_line(mine[i / static_cast<std::size_t>(options.samples)], rollouts[i],
+                                   model.tokenizer.get()));
   }
   // A problem gives `samples` lines: they are gathered problem by problem.
   std::vector<std::string> blocks;
   const auto samples = static_cast<std::size_t>(options.samples);
   for (std::size_t p = 0; p < mine.size(); ++p) {
     std::string block;
-    for (std::size_t k = 0; k < samples; ++k) block += (k ? std::string(1, '\x1e') : std::string()) + lines[p * samples + k];
+    for (std::size_t k = 0; k < samples; ++k)
+      block += (k ? std::string(1, '\x1e') : std::string()) + lines[p * samples + k];
     blocks.push_back(std::move(block));
   }
   std::vector<std::string> result;
   for (const std::string& block : gather_lines(world, blocks)) {
     std::size_t begin = 0;
-    for (std::size_t end; (end = block.find('\x1e', begin)) != std::string::npos; begin = end + 1) result.push_back(block.substr(begin, end - begin));
+    for (std::size_t end; (end = block.find('\x1e', begin)) != std::string::npos; begin = end + 1)
+      result.push_back(block.substr(begin, end - begin));
     result.push_back(block.substr(begin));
   }
   return result;
 }
 
-std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::path& file, double temperature, const MpiEnvironment& mpi,
+std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::path& file,
+                                       double temperature, const MpiEnvironment& mpi,
                                        const Communicator& world) {
   const OpenedModel model = open_model(deck.model.path);
-  const std::vector<TokenLine> input = read_encoded_lines(file, model.tokenizer.get(), model.config.vocabulary, model.config.context);
-  std::vector<std::int64_t> numbers = dealt_to_rank(static_cast<std::int64_t>(input.size()), world.rank(), world.size());
+  const std::vector<TokenLine> input =
+      read_encoded_lines(file, model.tokenizer.get(), model.config.vocabulary, model.config.context);
+  std::vector<std::int64_t> numbers =
+      dealt_to_rank(static_cast<std::int64_t>(input.size()), world.rank(), world.size());
   std::int64_t longest = 1;
-  for (const TokenLine& line : input) longest = std::max(longest, static_cast<std::int64_t>(line.ids->size()));
+  for (const TokenLine& line : input)
+    longest = std::max(longest, static_cast<std::int64_t>(line.ids->size()));
 
   EngineShape shape;
   shape.limits.batch_tokens = std::max(kScoringTokens, longest);
@@ -157,8 +170,9 @@ std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::
   const std::unique_ptr<Engine> engine = inference_engine(shape, model, deck, mpi, world);
   std::vector<SequenceToScore> sequences;
   for (std::int64_t i : numbers) sequences.push_back({*input[static_cast<std::size_t>(i)].ids, 1});
-  const std::vector<ScoredSequence> scored = score_sequences(engine->policy(), sequences, static_cast<float>(1.0 / temperature),
-                                                             shape.limits.batch_tokens, shape.limits.batch_segments);
+  const std::vector<ScoredSequence> scored =
+      score_sequences(engine->policy(), sequences, static_cast<float>(1.0 / temperature),
+                      shape.limits.batch_tokens, shape.limits.batch_segments);
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < scored.size(); ++i) {
     Json line;
@@ -170,12 +184,15 @@ std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::
   return gather_lines(world, lines);
 }
 
-std::vector<std::string> tokenize_lines(const std::filesystem::path& path, const std::filesystem::path& file, TokenizeOptions options) {
+std::vector<std::string> tokenize_lines(const std::filesystem::path& path, const std::filesystem::path& file,
+                                        TokenizeOptions options) {
   const OpenedModel model = open_model(path);
   if (!model.tokenizer) {
-    throw Error(ExitCode::data, Fault{path.string(), "the model has no tokenizer that this version reads", "a checkpoint of a run that had one", ""});
+    throw Error(ExitCode::data, Fault{path.string(), "the model has no tokenizer that this version reads",
+                                      "a checkpoint of a run that had one", ""});
   }
-  const SpecialText meaning = options.special == TokenizeOptions::Special::as_text ? SpecialText::as_text : SpecialText::as_tokens;
+  const SpecialText meaning =
+      options.special == TokenizeOptions::Special::as_text ? SpecialText::as_text : SpecialText::as_tokens;
   std::vector<std::string> lines;
   for (const TokenLine& line : read_token_lines(file, model.config.vocabulary)) {
     Json answer;
@@ -186,7 +203,8 @@ std::vector<std::string> tokenize_lines(const std::filesystem::path& path, const
       try {
         ids = model.tokenizer->encode(line.text, meaning);
       } catch (const Error& error) {
-        throw Error(error.code(), Fault{line.where, error.faults().front().found, error.faults().front().expected, error.faults().front().advice});
+        throw Error(error.code(), Fault{line.where, error.faults().front().found,
+                                        error.faults().front().expected, error.faults().front().advice});
       }
       Json pieces = Json::array();
       for (std::int32_t id : ids) pieces.push_back(model.tokenizer->piece(id));
@@ -198,7 +216,8 @@ std::vector<std::string> tokenize_lines(const std::filesystem::path& path, const
   return lines;
 }
 
-EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& path, const MpiEnvironment& mpi, const Communicator& world) {
+EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& path, const MpiEnvironment& mpi,
+                               const Communicator& world) {
   Deck asked = deck;
   if (!path.empty()) {
     asked.model.path = path.string();
@@ -206,19 +225,22 @@ EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& pa
   }
   const RunInputs inputs = open_inputs(asked, InputsFor::evaluation);
   if (inputs.held_out.empty()) {
-    throw Error(ExitCode::config, Fault{deck.where("data"), "the deck names no held-out problems", "[data] eval = \"FILE\" or a task", ""});
+    throw Error(ExitCode::config, Fault{deck.where("data"), "the deck names no held-out problems",
+                                        "[data] eval = \"FILE\" or a task", ""});
   }
   EngineShape shape = engine_shape(asked, inputs);
   shape.optimizer.reset();
   shape.reference = false;
   shape.limits.batch_tokens = shape.limits.batch_segments = 0;
   const std::unique_ptr<Engine> engine = inference_engine(shape, inputs.model, asked, mpi, world);
-  Assessor assessor(inputs.evaluation_reward, asked.reward.workers, asked.reward.timeout_s, inputs.model.tokenizer);
+  Assessor assessor(inputs.evaluation_reward, asked.reward.workers, asked.reward.timeout_s,
+                    inputs.model.tokenizer);
   EvaluationRequest request = evaluation_request(asked, inputs, 0);
   request.keep = EvaluationRequest::Keep::rollouts;
   EvaluationResult result = evaluate(request, engine->generator(), assessor, world, {});
   for (const Experience& experience : result.rollouts) {
-    result.responses.push_back(inputs.model.tokenizer ? response_text(*inputs.model.tokenizer, experience.rollout) : std::string());
+    result.responses.push_back(
+        inputs.model.tokenizer ? response_text(*inputs.model.tokenizer, experience.rollout) : std::string());
   }
   return result;
 }

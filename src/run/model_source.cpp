@@ -24,7 +24,8 @@ OpenedModel open_checkpoint(const std::filesystem::path& path) {
   const CheckpointHeader& header = reader.header();
   const auto config = header.texts.find(kModelConfigText);
   if (config == header.texts.end()) {
-    throw Error(ExitCode::data, Fault{path.string(), "the checkpoint does not tell its network", "a checkpoint of a run", ""});
+    throw Error(ExitCode::data, Fault{path.string(), "the checkpoint does not tell its network",
+                                      "a checkpoint of a run", ""});
   }
   OpenedModel model;
   model.config = read_model_config(nlohmann::json::parse(config->second), path.string());
@@ -33,7 +34,8 @@ OpenedModel open_checkpoint(const std::filesystem::path& path) {
   }
   model.load = [path](WeightSet& weights) {
     const CheckpointReader file(path.string());
-    for (const Parameter& parameter : weights.parameters()) file.read("weights/" + parameter.name, parameter.weight.span<float>());
+    for (const Parameter& parameter : weights.parameters())
+      file.read("weights/" + parameter.name, parameter.weight.span<float>());
   };
   model.description = fmt::format("checkpoint {} of iteration {}", path.string(), header.iteration);
   return model;
@@ -46,7 +48,9 @@ OpenedModel open_model(const std::filesystem::path& path) {
   const auto kind = std::filesystem::status(path, error).type();
   if (kind == std::filesystem::file_type::directory) return open_folder(path);
   if (kind == std::filesystem::file_type::regular) return open_checkpoint(path);
-  throw Error(ExitCode::no_input, Fault{path.string(), "there is no model", "a published folder (config.json, model.safetensors) or a checkpoint (.h5)", ""});
+  throw Error(ExitCode::no_input,
+              Fault{path.string(), "there is no model",
+                    "a published folder (config.json, model.safetensors) or a checkpoint (.h5)", ""});
 }
 
 }  // namespace maxplus

@@ -23,7 +23,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{} d {:02} h", s / 86400, s % 86400 / 3600);
 }
 
-Progress::Progress(ProgressKind kind, std::string noun, std::int64_t total, std::int64_t done, std::ostream& out, Clock clock)
+Progress::Progress(ProgressKind kind, std::string noun, std::int64_t total, std::int64_t done,
+                   std::ostream& out, Clock clock)
     : kind_(kind), noun_(std::move(noun)), total_(total), done_(done), out_(out), clock_(std::move(clock)) {
   pace_.emplace_back(clock_(), done);
 }
@@ -57,7 +58,8 @@ std::string Progress::text(const std::string& detail) const {
 bool Progress::line_due() const {
   if (last_line_done_ < 0 || done_ >= total_) return true;
   if (clock_() - last_line_s_ >= kLongestSilence_s) return true;
-  return done_ * kLinesOfARun / std::max<std::int64_t>(total_, 1) > last_line_done_ * kLinesOfARun / std::max<std::int64_t>(total_, 1);
+  return done_ * kLinesOfARun / std::max<std::int64_t>(total_, 1) >
+         last_line_done_ * kLinesOfARun / std::max<std::int64_t>(total_, 1);
 }
 
 void Progress::update(std::int64_t done, const std::string& detail) {

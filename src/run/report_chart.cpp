@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kWidth = 520, kLeft = 58, kRight = 16, kBottom = 42, kPlotHeight = 220;
 constexpr double kCharacter = 6.9;  // mean width of the 12 pixel font
-constexpr std::array<const char*, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#444444", "#e69f00"};
+constexpr std::array<const char*, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                 "#8c6d00", "#56b4e9", "#444444", "#e69f00"};
 
 const char* colour(std::size_t i) { return kColours[i % kColours.size()]; }
 
@@ -40,7 +41,8 @@ std::vector<std::vector<double>> stack_of(const Chart& chart) {
   std::vector<std::vector<double>> sums;
   for (const Series& s : chart.series) {
     std::vector<double> sum = sums.empty() ? std::vector<double>(s.y.size(), 0.0) : sums.back();
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += i < s.y.size() && std::isfinite(s.y[i]) ? s.y[i] : 0.0;
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += i < s.y.size() && std::isfinite(s.y[i]) ? s.y[i] : 0.0;
     sums.push_back(std::move(sum));
   }
   return sums;
@@ -82,21 +84,28 @@ std::string axes(const Frame& frame, const Chart& chart) {
   for (const double v : y_ticks) {
     const double y = frame.py(v);
     if (y < frame.top - 0.5 || y > bottom + 0.5) continue;
-    svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#e6e6e6'/>", kLeft, right, y, y);
-    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end'>{}</text>\n", kLeft - 6, y + 4, tick_text(v, y_step));
+    svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#e6e6e6'/>", kLeft,
+                       right, y, y);
+    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end'>{}</text>\n", kLeft - 6, y + 4,
+                       tick_text(v, y_step));
   }
   const std::vector<double> x_ticks = round_ticks(frame.x.low, frame.x.high, 6);
   const double x_step = x_ticks[1] - x_ticks[0];
   for (const double v : x_ticks) {
     const double x = frame.px(v);
     if (x < kLeft - 0.5 || x > right + 0.5 || v != std::round(v)) continue;  // iterations are whole
-    svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>", x, x, bottom, bottom + 4);
-    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='middle'>{}</text>\n", x, bottom + 17, tick_text(v, x_step));
+    svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>", x, x, bottom,
+                       bottom + 4);
+    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='middle'>{}</text>\n", x, bottom + 17,
+                       tick_text(v, x_step));
   }
-  svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>\n", kLeft, right, bottom, bottom);
-  svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end' fill='#666'>iteration</text>\n", right, bottom + 34);
+  svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>\n", kLeft, right,
+                     bottom, bottom);
+  svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end' fill='#666'>iteration</text>\n", right,
+                     bottom + 34);
   if (!chart.y_label.empty()) {
-    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='start' fill='#666'>{}</text>\n", 4.0, frame.top - 16, escape(chart.y_label));
+    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='start' fill='#666'>{}</text>\n", 4.0,
+                       frame.top - 16, escape(chart.y_label));
   }
   return svg;
 }
@@ -107,19 +116,25 @@ std::string line_of(const Frame& frame, const Series& s, const char* stroke) {
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     if (!std::isfinite(s.y[i])) continue;
     points += fmt::format("{:.2f},{:.2f} ", frame.px(s.x[i]), frame.py(s.y[i]));
-    if (few) marks += fmt::format("<circle cx='{:.2f}' cy='{:.2f}' r='2.2' fill='{}'/>", frame.px(s.x[i]), frame.py(s.y[i]), stroke);
+    if (few)
+      marks += fmt::format("<circle cx='{:.2f}' cy='{:.2f}' r='2.2' fill='{}'/>", frame.px(s.x[i]),
+                           frame.py(s.y[i]), stroke);
   }
   if (!points.empty()) points.pop_back();
-  return fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.8' stroke-linejoin='round' points='{}'/>{}\n", stroke, points, marks);
+  return fmt::format(
+      "<polyline fill='none' stroke='{}' stroke-width='1.8' stroke-linejoin='round' points='{}'/>{}\n",
+      stroke, points, marks);
 }
 
 // A point of a stack stands for its iteration, half a unit to both sides.
-std::string step_edge(const Frame& frame, const std::vector<double>& x, const std::vector<double>* height, bool backwards) {
+std::string step_edge(const Frame& frame, const std::vector<double>& x, const std::vector<double>* height,
+                      bool backwards) {
   std::string points;
   for (std::size_t k = 0; k < x.size(); ++k) {
     const std::size_t i = backwards ? x.size() - 1 - k : k;
     const double half = backwards ? -0.5 : 0.5, y = height == nullptr ? 0.0 : (*height)[i];
-    points += fmt::format("{:.2f},{:.2f} {:.2f},{:.2f} ", frame.px(x[i] - half), frame.py(y), frame.px(x[i] + half), frame.py(y));
+    points += fmt::format("{:.2f},{:.2f} {:.2f},{:.2f} ", frame.px(x[i] - half), frame.py(y),
+                          frame.px(x[i] + half), frame.py(y));
   }
   return points;
 }
@@ -129,7 +144,8 @@ std::string areas(const Frame& frame, const Chart& chart) {
   const auto sums = stack_of(chart);
   const std::vector<double>& x = chart.series[0].x;
   for (std::size_t k = 0; k < sums.size(); ++k) {
-    std::string points = step_edge(frame, x, &sums[k], false) + step_edge(frame, x, k == 0 ? nullptr : &sums[k - 1], true);
+    std::string points =
+        step_edge(frame, x, &sums[k], false) + step_edge(frame, x, k == 0 ? nullptr : &sums[k - 1], true);
     if (!points.empty()) points.pop_back();
     svg += fmt::format("<polygon fill='{}' fill-opacity='0.75' points='{}'/>\n", colour(k), points);
   }
@@ -146,7 +162,8 @@ std::string legend(const Chart& chart, double& y) {
       x = kLeft;
       y += 18;
     }
-    svg += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='14' height='4' rx='2' fill='{}'/>", x, y - 6, colour(k));
+    svg += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='14' height='4' rx='2' fill='{}'/>", x, y - 6,
+                       colour(k));
     svg += fmt::format("<text x='{:.1f}' y='{:.1f}'>{}</text>\n", x + 19, y, escape(chart.series[k].label));
     x += width;
   }
@@ -160,13 +177,20 @@ std::string escape(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '&') escaped += "&amp;";
-    else if (c == '<') escaped += "&lt;";
-    else if (c == '>') escaped += "&gt;";
-    else if (c == '"') escaped += "&quot;";
-    else if (c == '\'') escaped += "&#39;";
-    else if ((byte < 32 && c != '\n' && c != '\t') || byte == 127) escaped += "\xef\xbf\xbd";
-    else escaped += c;
+    if (c == '&')
+      escaped += "&amp;";
+    else if (c == '<')
+      escaped += "&lt;";
+    else if (c == '>')
+      escaped += "&gt;";
+    else if (c == '"')
+      escaped += "&quot;";
+    else if (c == '\'')
+      escaped += "&#39;";
+    else if ((byte < 32 && c != '\n' && c != '\t') || byte == 127)
+      escaped += "\xef\xbf\xbd";
+    else
+      escaped += c;
   }
   return escaped;
 }
@@ -202,8 +226,10 @@ std::string svg_of(const Chart& chart) {
   const Frame frame = frame_of(chart, y);
   const double height = y + kPlotHeight + kBottom;
   std::string svg = fmt::format(
-      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0:g} {1:g}' role='img' font-family='system-ui,Helvetica,Arial,sans-serif' "
-      "font-size='12' fill='#222'>\n<title>{2}</title>\n<text x='{3:g}' y='20' font-size='15' font-weight='600'>{2}</text>\n",
+      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0:g} {1:g}' role='img' "
+      "font-family='system-ui,Helvetica,Arial,sans-serif' "
+      "font-size='12' fill='#222'>\n<title>{2}</title>\n<text x='{3:g}' y='20' font-size='15' "
+      "font-weight='600'>{2}</text>\n",
       kWidth, height, escape(chart.title), 4.0);
   svg += labels + axes(frame, chart);
   if (chart.style == Chart::Style::stacked) {

@@ -24,7 +24,8 @@ std::int64_t iteration_of(const std::string& line) {
     return iteration;
   }
   const Json record = Json::parse(line, nullptr, false);
-  if (record.is_object() && record.contains("iteration") && record["iteration"].is_number_integer()) iteration = record["iteration"];
+  if (record.is_object() && record.contains("iteration") && record["iteration"].is_number_integer())
+    iteration = record["iteration"];
   return iteration;
 }
 
@@ -82,12 +83,14 @@ RunRecord read_run(const std::filesystem::path& folder) {
   run.name = (clean.has_filename() ? clean : clean.parent_path()).filename().string();
   std::ifstream metrics(folder / "metrics.jsonl");
   if (!metrics) {
-    throw Error(ExitCode::no_input, Fault{folder.string(), "this is no run folder: it has no readable metrics.jsonl",
-                                          "a folder that `maxplus train` wrote ([run] out)", ""});
+    throw Error(ExitCode::no_input,
+                Fault{folder.string(), "this is no run folder: it has no readable metrics.jsonl",
+                      "a folder that `maxplus train` wrote ([run] out)", ""});
   }
   for (std::string line; std::getline(metrics, line);) {
     Json row = Json::parse(line, nullptr, false);  // a torn last line is left out
-    if (row.is_object() && row.contains("iteration") && row["iteration"].is_number()) run.metrics.push_back(std::move(row));
+    if (row.is_object() && row.contains("iteration") && row["iteration"].is_number())
+      run.metrics.push_back(std::move(row));
   }
   std::ifstream manifest(folder / "manifest.json");
   if (manifest) run.manifest = Json::parse(manifest, nullptr, false);
@@ -116,12 +119,15 @@ double last_of(const RunRecord& run, const std::string& metric) {
 
 std::vector<Example> examples_of(const std::vector<Json>& records) {
   std::vector<Example> chosen;
-  const auto reward = [](const Json& r) { return r.contains("reward") && r["reward"].is_number() ? r["reward"].get<double>() : 0.0; };
+  const auto reward = [](const Json& r) {
+    return r.contains("reward") && r["reward"].is_number() ? r["reward"].get<double>() : 0.0;
+  };
   // The record at a place, or the next one that was not taken yet.
   const auto add = [&](const char* why, std::size_t place) {
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Json& record = records[(place + i) % records.size()];
-      const bool there = std::any_of(chosen.begin(), chosen.end(), [&](const Example& e) { return e.record == &record; });
+      const bool there =
+          std::any_of(chosen.begin(), chosen.end(), [&](const Example& e) { return e.record == &record; });
       if (there) continue;
       chosen.push_back({why, &record});
       return;
@@ -129,8 +135,10 @@ std::vector<Example> examples_of(const std::vector<Json>& records) {
   };
   if (records.empty()) return chosen;
   const auto less = [&](const Json& a, const Json& b) { return reward(a) < reward(b); };
-  add("best", static_cast<std::size_t>(std::max_element(records.begin(), records.end(), less) - records.begin()));
-  add("worst", static_cast<std::size_t>(std::min_element(records.begin(), records.end(), less) - records.begin()));
+  add("best",
+      static_cast<std::size_t>(std::max_element(records.begin(), records.end(), less) - records.begin()));
+  add("worst",
+      static_cast<std::size_t>(std::min_element(records.begin(), records.end(), less) - records.begin()));
   add("another", records.size() / 3);
   add("another", 2 * records.size() / 3);
   return chosen;

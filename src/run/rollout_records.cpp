@@ -49,7 +49,8 @@ Json rollout_record(std::int64_t iteration, const Experience& e, const std::stri
   line["trainable"] = e.rollout.trainable;
   if (!e.rollout.log_prob.empty()) line["log_prob"] = exact_numbers(e.rollout.log_prob);
   if (!e.rollout.version.empty()) line["version"] = e.rollout.version;
-  if (!e.assessment.reference_log_prob.empty()) line["reference_log_prob"] = exact_numbers(e.assessment.reference_log_prob);
+  if (!e.assessment.reference_log_prob.empty())
+    line["reference_log_prob"] = exact_numbers(e.assessment.reference_log_prob);
   if (!e.assessment.value.empty()) line["value"] = exact_numbers(e.assessment.value);
   return line;
 }
@@ -70,7 +71,9 @@ class RecordReader {
   }
   const Json& required(const char* key) const {
     const Json* found = find(key);
-    if (found == nullptr) refuse(fmt::format("no \"{}\"", key), "\"group\", \"prompt_ids\", \"response_ids\" and \"reward\" in every recorded rollout");
+    if (found == nullptr)
+      refuse(fmt::format("no \"{}\"", key),
+             "\"group\", \"prompt_ids\", \"response_ids\" and \"reward\" in every recorded rollout");
     return *found;
   }
   std::int64_t integer(const char* key, const Json& value) const {
@@ -84,7 +87,8 @@ class RecordReader {
     return value->get<std::string>();
   }
   float finite(const char* key, const Json& value) const {
-    const float number = value.is_number() ? static_cast<float>(value.get<double>()) : std::numeric_limits<float>::quiet_NaN();
+    const float number =
+        value.is_number() ? static_cast<float>(value.get<double>()) : std::numeric_limits<float>::quiet_NaN();
     if (!std::isfinite(number)) refuse(fmt::format("\"{}\" is {}", key, value.dump()), "a finite number");
     return number;
   }
@@ -93,13 +97,15 @@ class RecordReader {
     std::vector<std::int32_t> ids;
     for (const Json& id : list(key, required(key))) {
       if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() >= end) {
-        refuse(fmt::format("\"{}\" holds {}", key, id.dump()), fmt::format("token ids, integers from 0 to {}", end - 1));
+        refuse(fmt::format("\"{}\" holds {}", key, id.dump()),
+               fmt::format("token ids, integers from 0 to {}", end - 1));
       }
       ids.push_back(id.get<std::int32_t>());
     }
     return ids;
   }
-  // A response token each; null (NaN) is allowed where the token is not trainable. Empty if the key is absent.
+  // A response token each; null (NaN) is allowed where the token is not trainable. Empty if the key is
+  // absent.
   std::vector<float> floats(const char* key, const std::vector<std::uint8_t>& trainable) const {
     std::vector<float> numbers;
     const Json* value = find(key);
@@ -127,27 +133,34 @@ class RecordReader {
 
  private:
   void check_length(const char* key, std::size_t found, std::size_t expected) const {
-    if (found != expected) refuse(fmt::format("\"{}\" has {} entries", key, found), fmt::format("one for each of the {} response_ids", expected));
+    if (found != expected)
+      refuse(fmt::format("\"{}\" has {} entries", key, found),
+             fmt::format("one for each of the {} response_ids", expected));
   }
   const Json& line_;
   std::string where_;
 };
 
-void read_rollout(const RecordReader& reader, std::int64_t line_number, const RecordLimits& limits, Experience& e) {
+void read_rollout(const RecordReader& reader, std::int64_t line_number, const RecordLimits& limits,
+                  Experience& e) {
   e.rollout.group = reader.integer("group", reader.required("group"));
   e.problem.prompt = reader.tokens("prompt_ids", limits.vocabulary);
-  if (e.problem.prompt.empty()) reader.refuse("\"prompt_ids\" is empty", "at least one token, from which the first of the response is predicted");
+  if (e.problem.prompt.empty())
+    reader.refuse("\"prompt_ids\" is empty",
+                  "at least one token, from which the first of the response is predicted");
   e.rollout.token = reader.tokens("response_ids", limits.vocabulary);
   const std::size_t length = e.problem.prompt.size() + e.rollout.token.size();
   if (limits.context > 0 && length > static_cast<std::size_t>(limits.context)) {
-    reader.refuse(fmt::format("prompt and response have {} tokens", length), fmt::format("at most the model's context of {}", limits.context));
+    reader.refuse(fmt::format("prompt and response have {} tokens", length),
+                  fmt::format("at most the model's context of {}", limits.context));
   }
   const std::size_t tokens = e.rollout.token.size();
   e.rollout.trainable.assign(tokens, 1);
   if (reader.find("trainable") != nullptr) {
     const std::vector<std::int32_t> flags = reader.integers("trainable", tokens);
     for (std::size_t t = 0; t < tokens; ++t) {
-      if (flags[t] != 0 && flags[t] != 1) reader.refuse(fmt::format("\"trainable\" holds {}", flags[t]), "0 or 1");
+      if (flags[t] != 0 && flags[t] != 1)
+        reader.refuse(fmt::format("\"trainable\" holds {}", flags[t]), "0 or 1");
       e.rollout.trainable[t] = static_cast<std::uint8_t>(flags[t]);
     }
   }
@@ -155,10 +168,12 @@ void read_rollout(const RecordReader& reader, std::int64_t line_number, const Re
   e.rollout.version = reader.integers("version", tokens);
   const std::string finish = reader.text("finish"), id = reader.text("rollout_id");
   if (!finish.empty()) e.rollout.finish = finish_of(finish);
-  e.rollout.id = id.empty() ? RolloutId{0, 0, static_cast<std::uint32_t>(line_number >> 14) & 0xfffffu, static_cast<std::uint32_t>(line_number) & 0x3fffu}
+  e.rollout.id = id.empty() ? RolloutId{0, 0, static_cast<std::uint32_t>(line_number >> 14) & 0xfffffu,
+                                        static_cast<std::uint32_t>(line_number) & 0x3fffu}
                             : RolloutId::parse(id);
   const Json* problem = reader.find("problem");
-  e.problem.id = e.rollout.problem = problem == nullptr ? e.rollout.group : reader.integer("problem", *problem);
+  e.problem.id = e.rollout.problem =
+      problem == nullptr ? e.rollout.group : reader.integer("problem", *problem);
   e.problem.prompt_text = reader.text("prompt");
 }
 
@@ -166,10 +181,12 @@ void read_assessment(const RecordReader& reader, Experience& e) {
   const std::vector<std::uint8_t>& trainable = e.rollout.trainable;
   e.assessment.reward = reader.finite("reward", reader.required("reward"));
   if (const Json* parts = reader.find("reward_parts")) {
-    for (const Json& part : reader.list("reward_parts", *parts)) e.assessment.part.push_back(reader.finite("reward_parts", part));
+    for (const Json& part : reader.list("reward_parts", *parts))
+      e.assessment.part.push_back(reader.finite("reward_parts", part));
   }
   const std::string verdict = reader.text("verdict");
-  e.assessment.verdict = verdict.empty() ? (e.assessment.reward > 0 ? Verdict::correct : Verdict::wrong) : verdict_of(verdict);
+  e.assessment.verdict =
+      verdict.empty() ? (e.assessment.reward > 0 ? Verdict::correct : Verdict::wrong) : verdict_of(verdict);
   e.assessment.extracted = reader.text("extracted");
   e.assessment.reference_log_prob = reader.floats("reference_log_prob", trainable);
   e.assessment.value = reader.floats("value", trainable);
@@ -185,27 +202,32 @@ void read_assessment(const RecordReader& reader, Experience& e) {
 
 }  // namespace
 
-RecordedRollout parse_rollout_record(const std::string& text, const std::string& where, std::int64_t line_number, const RecordLimits& limits) {
+RecordedRollout parse_rollout_record(const std::string& text, const std::string& where,
+                                     std::int64_t line_number, const RecordLimits& limits) {
   const Json line = parse_json_object(text, where);
   const RecordReader reader(line, where);
   RecordedRollout record;
   try {
-    if (const Json* iteration = reader.find("iteration")) record.iteration = reader.integer("iteration", *iteration);
+    if (const Json* iteration = reader.find("iteration"))
+      record.iteration = reader.integer("iteration", *iteration);
     record.response = reader.text("response");
     read_rollout(reader, line_number, limits, record.experience);
     read_assessment(reader, record.experience);
   } catch (const Error& error) {
-    Fault fault = error.faults().front();  // names and ids are refused by functions that do not know the place
+    Fault fault =
+        error.faults().front();  // names and ids are refused by functions that do not know the place
     if (fault.where.empty()) fault.where = where;
     throw Error(ExitCode::data, fault);
   }
   return record;
 }
 
-std::vector<RecordedRollout> read_rollout_records(const std::filesystem::path& path, const RecordLimits& limits) {
+std::vector<RecordedRollout> read_rollout_records(const std::filesystem::path& path,
+                                                  const RecordLimits& limits) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
-    throw Error(ExitCode::no_input, Fault{path.string(), "the file cannot be read", "recorded rollouts, one JSON object a line", ""});
+    throw Error(ExitCode::no_input, Fault{path.string(), "the file cannot be read",
+                                          "recorded rollouts, one JSON object a line", ""});
   }
   std::vector<RecordedRollout> records;
   std::vector<Fault> faults;
@@ -218,7 +240,8 @@ std::vector<RecordedRollout> read_rollout_records(const std::filesystem::path& p
     try {
       RecordedRollout record = parse_rollout_record(line, where, number, limits);
       if (!seen.insert(record.experience.rollout.id.packed()).second) {
-        faults.push_back({where, fmt::format("rollout {} stands twice", record.experience.rollout.id.text()), "each rollout once", ""});
+        faults.push_back({where, fmt::format("rollout {} stands twice", record.experience.rollout.id.text()),
+                          "each rollout once", ""});
       }
       records.push_back(std::move(record));
     } catch (const Error& error) {

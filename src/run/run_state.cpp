@@ -19,7 +19,8 @@ RunState RunState::from_json(const nlohmann::json& json) {
   auto read = [&json](const char* name, auto& value) {
     const auto found = json.find(name);
     if (found == json.end()) {
-      throw Error(ExitCode::data, Fault{"", fmt::format("checkpoint has no '{}' in its state", name), "a checkpoint of this version", ""});
+      throw Error(ExitCode::data, Fault{"", fmt::format("checkpoint has no '{}' in its state", name),
+                                        "a checkpoint of this version", ""});
     }
     value = found->get<std::decay_t<decltype(value)>>();
   };

@@ -1,10 +1,10 @@
 #include "run/stop_signals.hpp"
 
+#include <unistd.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -32,7 +32,8 @@ bool only_digits(const std::string& text) {
 // "1-02:03:04", "02:03:04", "03:04" to seconds.
 std::optional<double> parse_time_left(const std::string& text) {
   int days = 0, a = 0, b = 0, c = 0;
-  if (std::sscanf(text.c_str(), "%d-%d:%d:%d", &days, &a, &b, &c) == 4) return days * 86400.0 + a * 3600.0 + b * 60.0 + c;
+  if (std::sscanf(text.c_str(), "%d-%d:%d:%d", &days, &a, &b, &c) == 4)
+    return days * 86400.0 + a * 3600.0 + b * 60.0 + c;
   if (std::sscanf(text.c_str(), "%d:%d:%d", &a, &b, &c) == 3) return a * 3600.0 + b * 60.0 + c;
   if (std::sscanf(text.c_str(), "%d:%d", &a, &b) == 2) return a * 60.0 + b;
   return std::nullopt;
@@ -53,12 +54,18 @@ bool stop_requested() { return received != 0; }
 
 std::string stop_signal() {
   switch (received) {
-    case 0: return "";
-    case SIGUSR1: return "SIGUSR1";
-    case SIGUSR2: return "SIGUSR2";
-    case SIGTERM: return "SIGTERM";
-    case SIGINT: return "SIGINT";
-    default: return fmt::format("signal {}", static_cast<int>(received));
+    case 0:
+      return "";
+    case SIGUSR1:
+      return "SIGUSR1";
+    case SIGUSR2:
+      return "SIGUSR2";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGINT:
+      return "SIGINT";
+    default:
+      return fmt::format("signal {}", static_cast<int>(received));
   }
 }
 

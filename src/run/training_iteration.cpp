@@ -15,7 +15,8 @@ namespace maxplus {
 
 namespace {
 
-// Whether all rewards of the counting members of a group are equal; a group without two of them has no spread either.
+// Whether all rewards of the counting members of a group are equal; a group without two of them has no spread
+// either.
 bool has_spread(std::span<const Experience> group) {
   const float* first = nullptr;
   for (const Experience& experience : group) {
@@ -36,13 +37,16 @@ std::vector<std::pair<std::size_t, std::size_t>> groups_of(std::span<const Exper
   return groups;
 }
 
-bool resamples(const Deck& deck) { return deck.generation.zero_spread == "resample" || wants_dynamic_sampling(deck.algorithm); }
+bool resamples(const Deck& deck) {
+  return deck.generation.zero_spread == "resample" || wants_dynamic_sampling(deck.algorithm);
+}
 
 }  // namespace
 
-TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem, std::int64_t groups) {
-  const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed), Purpose::problem_order, inputs_.train->size(),
-                           deck_.data.order == "file" ? Order::file : Order::shuffled);
+TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt,
+                                                   std::int64_t first_problem, std::int64_t groups) {
+  const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed), Purpose::problem_order,
+                           inputs_.train->size(), deck_.data.order == "file" ? Order::file : Order::shuffled);
   std::vector<Problem> problems;
   std::vector<GenerationRequest> requests;
   const std::vector<std::int64_t> mine = dealt_to_rank(groups, world_.rank(), world_.size());
@@ -53,8 +57,8 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
     request.problem = &problems.back();
     request.group = (attempt << 32) | slot;
     for (std::int64_t k = 0; k < deck_.generation.group_size; ++k) {
-      request.ids.push_back({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(attempt), static_cast<std::uint32_t>(slot),
-                             static_cast<std::uint32_t>(k)});
+      request.ids.push_back({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(attempt),
+                             static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(k)});
     }
     requests.push_back(std::move(request));
   }
@@ -64,7 +68,8 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   collected.problems_taken = groups;
   watchdog_->beat("generation");
   Generator& generator = engine_->generator();
-  const std::int64_t drawn_before = generator.counters().tokens_generated, processed_before = generator.counters().tokens_processed;
+  const std::int64_t drawn_before = generator.counters().tokens_generated,
+                     processed_before = generator.counters().tokens_processed;
   const Timer generation;
   GenerationRule rule = generation_rule(deck_, inputs_);
   rule.version = static_cast<std::int32_t>(state_.policy_version);
@@ -77,9 +82,11 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   collected.tokens_generated = generator.counters().tokens_generated - drawn_before;
   collected.tokens_processed = generator.counters().tokens_processed - processed_before;
   if (generator.counters().seconds > 0) {
-    collected.tail_share = 1.0 - generator.counters().seconds_to_ninety_percent / generator.counters().seconds;
+    collected.tail_share =
+        1.0 - generator.counters().seconds_to_ninety_percent / generator.counters().seconds;
   }
-  const bool stopped_here = std::any_of(rollouts.begin(), rollouts.end(), [](const Rollout& r) { return r.finish == Finish::aborted; });
+  const bool stopped_here = std::any_of(rollouts.begin(), rollouts.end(),
+                                        [](const Rollout& r) { return r.finish == Finish::aborted; });
   watchdog_->wait("agreement after generation");
   collected.abandoned = world_.any(stopped_here);
   if (collected.abandoned) return collected;
@@ -88,7 +95,8 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   const Timer assessment;
   std::optional<Trace::Span> judging(std::in_place, *trace_, "reward", "assessment", iteration);
   std::vector<const Problem*> problem_of;
-  for (const GenerationRequest& request : requests) problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
+  for (const GenerationRequest& request : requests)
+    problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
   const std::vector<Assessment> assessments = assessor_->assess(problem_of, rollouts, [this] {
     watchdog_->beat("assessment");
     return stop_requested();
@@ -106,7 +114,8 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   collected.experiences = exchange_experiences(world_, collected.experiences);
   double times[3] = {collected.seconds_generation, collected.seconds_assessment, collected.tail_share};
   world_.maximum(std::span<double>(times));
-  collected.seconds_generation = times[0], collected.seconds_assessment = times[1], collected.tail_share = times[2];
+  collected.seconds_generation = times[0], collected.seconds_assessment = times[1],
+  collected.tail_share = times[2];
   std::int64_t tokens[2] = {collected.tokens_generated, collected.tokens_processed};
   world_.sum(std::span<std::int64_t>(tokens));
   collected.tokens_generated = tokens[0], collected.tokens_processed = tokens[1];
@@ -119,19 +128,21 @@ void TrainingRun::fill_reference(std::vector<Experience>* experiences) {
   std::vector<SequenceToScore> sequences;
   for (const Experience& experience : *experiences) {
     tokens.push_back(experience.problem.prompt);
-    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(), experience.rollout.token.end());
+    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(),
+                         experience.rollout.token.end());
   }
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     sequences.push_back({tokens[i], static_cast<std::int64_t>((*experiences)[i].problem.prompt.size())});
   }
   const TransformerLimits& limits = engine_->shape().limits;
   const float inverse_temperature = static_cast<float>(1.0 / deck_.generation.temperature);
-  const std::vector<ScoredSequence> scored =
-      score_sequences(*engine_->reference(), sequences, inverse_temperature, limits.batch_tokens, limits.batch_segments);
+  const std::vector<ScoredSequence> scored = score_sequences(
+      *engine_->reference(), sequences, inverse_temperature, limits.batch_tokens, limits.batch_segments);
   for (std::size_t i = 0; i < scored.size(); ++i) {
     Experience& experience = (*experiences)[i];
     const auto prompt = static_cast<std::ptrdiff_t>(experience.problem.prompt.size());
-    experience.assessment.reference_log_prob.assign(scored[i].log_prob.begin() + prompt, scored[i].log_prob.end());
+    experience.assessment.reference_log_prob.assign(scored[i].log_prob.begin() + prompt,
+                                                    scored[i].log_prob.end());
   }
 }
 
@@ -147,11 +158,13 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
   const bool keep = deck_.generation.zero_spread == "keep" && !resamples(deck_);
   std::int64_t kept = 0;
   for (std::size_t i = 0; i < all->dropped.size(); ++i) {
-    const bool first_of_group = i == 0 || all->experiences[i].rollout.group != all->experiences[i - 1].rollout.group;
+    const bool first_of_group =
+        i == 0 || all->experiences[i].rollout.group != all->experiences[i - 1].rollout.group;
     if (first_of_group && !all->dropped[i]) ++kept;
   }
   for (const auto& [begin, end] : groups_of(more.experiences)) {
-    const std::span<const Experience> group = std::span<const Experience>(more.experiences).subspan(begin, end - begin);
+    const std::span<const Experience> group =
+        std::span<const Experience>(more.experiences).subspan(begin, end - begin);
     const bool spread = has_spread(group);
     all->groups_zero_spread += spread ? 0 : 1;
     const bool drop = (!spread && !keep) || (resamples(deck_) && kept >= groups_wanted);
@@ -176,7 +189,8 @@ TrainingRun::Collected TrainingRun::collect(std::int64_t iteration) {
     std::int64_t kept = 0;
     for (const auto& [begin, end] : groups_of(all.experiences)) kept += all.dropped[begin] ? 0 : 1;
     if (attempt > 0 && kept >= wanted) break;
-    append(&all, draw_and_judge(iteration, attempt, state_.problem_cursor + all.problems_taken, wanted), wanted);
+    append(&all, draw_and_judge(iteration, attempt, state_.problem_cursor + all.problems_taken, wanted),
+           wanted);
   }
   return all;
 }
@@ -188,22 +202,27 @@ TrainingRun::Collected TrainingRun::collect_recorded(std::int64_t) {
   collected.groups = static_cast<std::int64_t>(groups_of(collected.experiences).size());
   for (Experience& experience : collected.experiences) {
     const std::size_t length = experience.rollout.token.size();
-    if (experience.rollout.version.size() != length) experience.rollout.version.assign(length, static_cast<std::int32_t>(state_.policy_version));
+    if (experience.rollout.version.size() != length)
+      experience.rollout.version.assign(length, static_cast<std::int32_t>(state_.policy_version));
   }
-  // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same for a reference.
+  // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same
+  // for a reference.
   std::vector<std::vector<std::int32_t>> tokens;
   std::vector<SequenceToScore> sequences;
   std::vector<Experience*> asked;
   for (Experience& experience : collected.experiences) {
     if (!experience.rollout.log_prob.empty() || experience.rollout.token.empty()) continue;
     tokens.push_back(experience.problem.prompt);
-    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(), experience.rollout.token.end());
+    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(),
+                         experience.rollout.token.end());
     asked.push_back(&experience);
   }
-  for (std::size_t i = 0; i < tokens.size(); ++i) sequences.push_back({tokens[i], static_cast<std::int64_t>(asked[i]->problem.prompt.size())});
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    sequences.push_back({tokens[i], static_cast<std::int64_t>(asked[i]->problem.prompt.size())});
   const TransformerLimits& limits = engine_->shape().limits;
-  const std::vector<ScoredSequence> scored = score_sequences(engine_->policy(), sequences, static_cast<float>(1.0 / deck_.generation.temperature),
-                                                             limits.batch_tokens, limits.batch_segments);
+  const std::vector<ScoredSequence> scored =
+      score_sequences(engine_->policy(), sequences, static_cast<float>(1.0 / deck_.generation.temperature),
+                      limits.batch_tokens, limits.batch_segments);
   for (std::size_t i = 0; i < scored.size(); ++i) {
     const auto prompt = static_cast<std::ptrdiff_t>(asked[i]->problem.prompt.size());
     asked[i]->rollout.log_prob.assign(scored[i].log_prob.begin() + prompt, scored[i].log_prob.end());
@@ -216,7 +235,8 @@ TrainingRun::Collected TrainingRun::collect_recorded(std::int64_t) {
     fill_reference(&without);
     std::size_t next = 0;
     for (Experience& e : collected.experiences) {
-      if (e.assessment.reference_log_prob.size() != e.rollout.token.size()) e.assessment = without[next++].assessment;
+      if (e.assessment.reference_log_prob.size() != e.rollout.token.size())
+        e.assessment = without[next++].assessment;
     }
   }
   append(&all, std::move(collected), collected.groups);
@@ -231,7 +251,8 @@ std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t
   for (const auto& [begin, end] : groups_of(experiences)) {
     std::vector<const Experience*> members;
     for (std::size_t i = begin; i < end; ++i) {
-      if (!collected->dropped[i] && algorithm_->takes_part(experiences[i])) members.push_back(&experiences[i]);
+      if (!collected->dropped[i] && algorithm_->takes_part(experiences[i]))
+        members.push_back(&experiences[i]);
     }
     if (!members.empty()) groups.push_back(std::move(members));
   }
@@ -246,7 +267,8 @@ std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t
   std::vector<StepReport> reports;
   for (std::int64_t epoch = 0; epoch < table.epochs; ++epoch) {
     for (std::int64_t m = 0; m < table.mini_batches; ++m) {
-      const std::int64_t number = ((iteration - 1) * table.epochs + epoch) * table.mini_batches + m + 1;  // of the schedule
+      const std::int64_t number =
+          ((iteration - 1) * table.epochs + epoch) * table.mini_batches + m + 1;  // of the schedule
       const auto count = static_cast<std::int64_t>(groups.size());
       std::vector<const Experience*> step;
       for (std::int64_t g = count * m / table.mini_batches; g < count * (m + 1) / table.mini_batches; ++g) {
@@ -258,9 +280,11 @@ std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t
       request.algorithm = algorithm_.get();
       request.inverse_temperature = static_cast<float>(1.0 / deck_.generation.temperature);
       request.learning_rate = schedule.rate(number);
-      request.on_not_finite = deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
+      request.on_not_finite =
+          deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
       watchdog_->beat("training");
-      const std::optional<StepReport> report = engine_->trainer().step(request, world_, [this] { watchdog_->beat("training"); });
+      const std::optional<StepReport> report =
+          engine_->trainer().step(request, world_, [this] { watchdog_->beat("training"); });
       if (!report) continue;
       handle_skipped(*report);
       if (!report->skipped) ++state_.step;

@@ -1,4 +1,5 @@
-// A run from start to end: opening, the loop, evaluation, checkpoints. Warm start and iteration have files of their own.
+// A run from start to end: opening, the loop, evaluation, checkpoints. Warm start and iteration have files of
+// their own.
 #include "run/training_run.hpp"
 
 #include <algorithm>
@@ -60,20 +61,24 @@ EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, 
 
 EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
-  const std::int64_t longest = std::max(std::min(inputs.model.config.context, inputs.longest_prompt + answers), inputs.longest_recorded);
+  const std::int64_t longest = std::max(
+      std::min(inputs.model.config.context, inputs.longest_prompt + answers), inputs.longest_recorded);
   EngineShape shape;
   shape.model = inputs.model.config;
   shape.arithmetic = deck.model.compute == "bf16" ? ops::Arithmetic::bf16_dot : ops::Arithmetic::f32;
   shape.threads = static_cast<int>(deck.run.threads);
   // A sequence that a file brings may be as long as the context, so a batch always has room for one.
-  shape.limits.batch_tokens = std::max(deck.optimizer.micro_batch_tokens, deck.warm_start && !deck.warm_start->train.empty() ? inputs.model.config.context : longest);
+  shape.limits.batch_tokens =
+      std::max(deck.optimizer.micro_batch_tokens,
+               deck.warm_start && !deck.warm_start->train.empty() ? inputs.model.config.context : longest);
   shape.limits.batch_segments = shape.limits.batch_tokens;
   Generator::Limits generation;
   generation.rows = deck.generation.batch_rollouts;
   generation.group_size = std::max(deck.generation.group_size, deck.eval.samples);
   generation.prompt_tokens = std::max<std::int64_t>(1, inputs.longest_prompt);
   generation.new_tokens = answers;
-  generation.prefill_tokens = std::max(generation.rows, std::min<std::int64_t>(1024, generation.prompt_tokens * generation.rows));
+  generation.prefill_tokens =
+      std::max(generation.rows, std::min<std::int64_t>(1024, generation.prompt_tokens * generation.rows));
   shape.generation = generation;
   shape.limits.extend_tokens = generation.prefill_tokens;
   shape.limits.extend_rows = Generator::rows_asked(generation);
@@ -83,8 +88,12 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   return shape;
 }
 
-TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicator& world, TrainingOptions options)
-    : deck_(std::move(deck)), world_(world), mpi_(mpi), options_(std::move(options)),
+TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicator& world,
+                         TrainingOptions options)
+    : deck_(std::move(deck)),
+      world_(world),
+      mpi_(mpi),
+      options_(std::move(options)),
       wall_(deck_.run.wall_limit_min, options_.scheduler_seconds_left) {}
 
 TrainingRun::~TrainingRun() = default;
@@ -95,10 +104,13 @@ ExitCode TrainingRun::run() {
   const bool replays = !options_.replay_file.empty();
   inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training);
   if (replays) {
-    recorded_ = read_recorded_iterations(options_.replay_file, {inputs_.model.config.vocabulary, inputs_.model.config.context});
+    recorded_ = read_recorded_iterations(options_.replay_file,
+                                         {inputs_.model.config.vocabulary, inputs_.model.config.context});
     for (const std::vector<Experience>& iteration : recorded_) {
       for (const Experience& e : iteration) {
-        inputs_.longest_recorded = std::max(inputs_.longest_recorded, static_cast<std::int64_t>(e.problem.prompt.size() + e.rollout.token.size()));
+        inputs_.longest_recorded =
+            std::max(inputs_.longest_recorded,
+                     static_cast<std::int64_t>(e.problem.prompt.size() + e.rollout.token.size()));
       }
     }
   }
@@ -111,15 +123,19 @@ ExitCode TrainingRun::run() {
   trace_ = std::make_unique<Trace>(world_);
   baseline_bytes_ = resident_bytes();
   engine_ = std::make_unique<Engine>(shape, world_.rank(), world_.size(), waiting_for(mpi_, shape.threads));
-  if (inputs_.reward) assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
+  if (inputs_.reward)
+    assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s,
+                                           inputs_.model.tokenizer);
   if (inputs_.evaluation_reward) {
-    evaluation_assessor_ = std::make_unique<Assessor>(inputs_.evaluation_reward, deck_.reward.workers, deck_.reward.timeout_s, inputs_.model.tokenizer);
+    evaluation_assessor_ = std::make_unique<Assessor>(inputs_.evaluation_reward, deck_.reward.workers,
+                                                      deck_.reward.timeout_s, inputs_.model.tokenizer);
   }
   if (!options_.gradients_file.empty()) write_first_gradient();
   resume_or_start();
 
   const std::int64_t iterations = iterations_in_all();
-  const std::int64_t last = deck_.run.stop_after > 0 ? std::min(iterations, deck_.run.stop_after) : iterations;
+  const std::int64_t last =
+      deck_.run.stop_after > 0 ? std::min(iterations, deck_.run.stop_after) : iterations;
   Next next = Next::go_on;
   if (state_.iteration < last || !state_.start_recorded || !state_.pending_row.is_null()) {
     next = warm_start();
@@ -128,7 +144,8 @@ ExitCode TrainingRun::run() {
     if (next == Next::go_on) save();
   }
   Recorder::Ending ending = Recorder::Ending::stopped;
-  if (next == Next::go_on) ending = state_.iteration >= iterations ? Recorder::Ending::finished : Recorder::Ending::paused;
+  if (next == Next::go_on)
+    ending = state_.iteration >= iterations ? Recorder::Ending::finished : Recorder::Ending::paused;
   trace_->write(recorder_->folder() + "/trace.json", world_);
   recorder_->finish(state_, elapsed_s(), ending, stop_reason_);
   return next == Next::go_on ? ExitCode::ok : ExitCode::temporary;
@@ -148,7 +165,8 @@ void TrainingRun::resume_or_start() {
     ++state_.restarts;
     saved_ = true;
     if (engine_->reference() != nullptr && state_.start_recorded) {
-      if (deck_.reference->path != "policy") open_model(deck_.reference->path).load(*engine_->reference_weights());
+      if (deck_.reference->path != "policy")
+        open_model(deck_.reference->path).load(*engine_->reference_weights());
       engine_->reference()->pack_weights();
     }
   } else {
@@ -168,7 +186,8 @@ void TrainingRun::write_first_gradient() {
     std::vector<SafetensorsTensor> tensors;
     for (const Parameter& parameter : engine_->weights().parameters()) {
       const std::int64_t offset = parameter.weight.as<float>() - engine_->weights().all().as<float>();
-      tensors.push_back({parameter.name, TensorView(gradient.as<float>() + offset, DType::f32, Space::host, parameter.global_extents)});
+      tensors.push_back({parameter.name, TensorView(gradient.as<float>() + offset, DType::f32, Space::host,
+                                                    parameter.global_extents)});
     }
     write_safetensors(path, std::move(tensors), {{"content", "dL/dw of the first step, before clipping"}});
   };
@@ -239,14 +258,20 @@ TrainingRun::Next TrainingRun::iterate() {
   longest_iteration_s_ = std::max(longest_iteration_s_, seconds);
   if (deck_.run.no_signal_limit > 0 && state_.iterations_without_signal >= deck_.run.no_signal_limit) {
     save();
-    throw Error(ExitCode::numeric, Fault{"", fmt::format("{} iterations in a row gave nothing to learn from: in every group all rewards were equal", state_.iterations_without_signal),
-                                         "groups with different rewards", "easier or harder problems, a larger group_size, a higher temperature; the state is saved"});
+    throw Error(
+        ExitCode::numeric,
+        Fault{"",
+              fmt::format(
+                  "{} iterations in a row gave nothing to learn from: in every group all rewards were equal",
+                  state_.iterations_without_signal),
+              "groups with different rewards",
+              "easier or harder problems, a larger group_size, a higher temperature; the state is saved"});
   }
   return finish_iteration(std::move(row));
 }
 
-// Evaluation if due, the line, the checkpoint; then whether to stop. If a stop is asked for during the evaluation, the line is
-// kept in the state and the evaluation is made after the resume.
+// Evaluation if due, the line, the checkpoint; then whether to stop. If a stop is asked for during the
+// evaluation, the line is kept in the state and the evaluation is made after the resume.
 TrainingRun::Next TrainingRun::finish_iteration(MetricsRow row) {
   const std::int64_t iteration = state_.iteration;
   if (evaluate_into(&row, iteration) == Next::leave) {
@@ -266,11 +291,14 @@ TrainingRun::Next TrainingRun::finish_iteration(MetricsRow row) {
   row.set("memory_peak_bytes", world_.maximum(resident_peak_bytes()));
   row.set("time_unix", unix_time());
   row.set("elapsed_s", elapsed_s());
-  if (checkpoint_s_ > 0) row.set("seconds_checkpoint", checkpoint_s_);  // of the one written since the last line
+  if (checkpoint_s_ > 0)
+    row.set("seconds_checkpoint", checkpoint_s_);  // of the one written since the last line
   checkpoint_s_ = 0;
-  // The line comes before the checkpoint that counts it: lines beyond the newest checkpoint are cut back on resume.
+  // The line comes before the checkpoint that counts it: lines beyond the newest checkpoint are cut back on
+  // resume.
   recorder_->iteration(row, state_);
-  const bool due = deck_.run.checkpoint_every > 0 && iteration > 0 && iteration % deck_.run.checkpoint_every == 0;
+  const bool due =
+      deck_.run.checkpoint_every > 0 && iteration > 0 && iteration % deck_.run.checkpoint_every == 0;
   if (due || (first && deck_.warm_start && deck_.warm_start->steps > 0)) save();
   if (stop_agreed()) {
     save();
@@ -290,7 +318,8 @@ TrainingRun::Next TrainingRun::evaluate_into(MetricsRow* row, std::int64_t itera
   const Timer timer;
   const Trace::Span span(*trace_, "generator", "evaluation", iteration);
   const EvaluationRequest request = evaluation_request(deck_, inputs_, static_cast<std::uint32_t>(iteration));
-  const EvaluationResult result = evaluate(request, engine_->generator(), *evaluation_assessor_, world_, stop_request());
+  const EvaluationResult result =
+      evaluate(request, engine_->generator(), *evaluation_assessor_, world_, stop_request());
   if (result.abandoned) return Next::leave;
   recorder_->add_evaluation(row, result);
   row->set("seconds_evaluation", maximum_of(world_, timer.seconds()));
@@ -306,7 +335,8 @@ void TrainingRun::save() {
   state_.optimizer_step = engine_->trainer().optimizer().steps();
   recorder_->flush();
   try {
-    save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, world_, recorder_->verified_checkpoints());
+    save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, world_,
+                        recorder_->verified_checkpoints());
     saved_ = true;
   } catch (const Error& error) {
     if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
@@ -343,10 +373,14 @@ void TrainingRun::handle_skipped(const StepReport& report) {
   }
   ++state_.steps_skipped_in_a_row;
   ++steps_skipped_;
-  recorder_->warn(fmt::format("the gradient is not finite (norm {}): step left out, {} in a row", report.gradient_norm, state_.steps_skipped_in_a_row));
+  recorder_->warn(fmt::format("the gradient is not finite (norm {}): step left out, {} in a row",
+                              report.gradient_norm, state_.steps_skipped_in_a_row));
   if (state_.steps_skipped_in_a_row > deck_.run.skip_limit) {
-    throw Error(ExitCode::numeric, Fault{"", fmt::format("{} steps in a row had a gradient that is not finite", state_.steps_skipped_in_a_row),
-                                         fmt::format("at most [run] skip_limit = {}", deck_.run.skip_limit), "a smaller learning_rate; the newest checkpoint is good"});
+    throw Error(ExitCode::numeric, Fault{"",
+                                         fmt::format("{} steps in a row had a gradient that is not finite",
+                                                     state_.steps_skipped_in_a_row),
+                                         fmt::format("at most [run] skip_limit = {}", deck_.run.skip_limit),
+                                         "a smaller learning_rate; the newest checkpoint is good"});
   }
 }
 

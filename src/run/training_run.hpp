@@ -1,10 +1,10 @@
 #pragma once
-// A run of `train` or `replay`: warm start, then iterations of generation, assessment and training, with records,
-// evaluations and checkpoints between them, until it is finished, asked to stop, or out of time.
+// A run of `train` or `replay`: warm start, then iterations of generation, assessment and training, with
+// records, evaluations and checkpoints between them, until it is finished, asked to stop, or out of time.
 //
-// State that decides anything is RunState, the weights and the moments; everything else is derived from the deck. So a
-// run that is stopped anywhere goes on as if it had not been: an iteration that was interrupted before its first update is
-// begun again, one that was trained is finished.
+// State that decides anything is RunState, the weights and the moments; everything else is derived from the
+// deck. So a run that is stopped anywhere goes on as if it had not been: an iteration that was interrupted
+// before its first update is begun again, one that was trained is finished.
 
 #include <cstdint>
 #include <memory>
@@ -31,8 +31,8 @@
 namespace maxplus {
 
 struct TrainingOptions {
-  std::string replay_file;      // `replay`: recorded rollouts instead of generation and assessment
-  std::string gradients_file;   // `replay --gradients`
+  std::string replay_file;     // `replay`: recorded rollouts instead of generation and assessment
+  std::string gradients_file;  // `replay --gradients`
   std::optional<double> scheduler_seconds_left;
   RecorderOptions recorder;
 };
@@ -57,32 +57,34 @@ class TrainingRun {
   // One iteration's judged rollouts in rollout order, the same on every rank.
   struct Collected {
     std::vector<Experience> experiences;
-    std::vector<bool> dropped;         // a rollout that is not trained on: its group had no spread, or was one too many
+    std::vector<bool>
+        dropped;  // a rollout that is not trained on: its group had no spread, or was one too many
     std::int64_t groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
-    std::int64_t problems_taken = 0;   // from the run's order
+    std::int64_t problems_taken = 0;  // from the run's order
     std::int64_t tokens_generated = 0, tokens_processed = 0;
     double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
-    bool abandoned = false;            // a stop was asked for: nothing of this may be used
+    bool abandoned = false;  // a stop was asked for: nothing of this may be used
   };
 
   void resume_or_start();
   void write_first_gradient();
   std::int64_t iterations_in_all() const;
   Next warm_start();
-  Next warm_start_step(int stage, std::int64_t step_in_stage, std::int64_t steps_of_stage, const DemonstrationSource& source,
-                       const Algorithm& supervised);
-  Next begin_loop();                   // reference, the line of iteration 0
+  Next warm_start_step(int stage, std::int64_t step_in_stage, std::int64_t steps_of_stage,
+                       const DemonstrationSource& source, const Algorithm& supervised);
+  Next begin_loop();  // reference, the line of iteration 0
   Next iterate();
   Collected collect(std::int64_t iteration);
   Collected collect_recorded(std::int64_t iteration);
-  Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem, std::int64_t groups);
+  Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
+                           std::int64_t groups);
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
   void fill_reference(std::vector<Experience>* experiences);
   std::vector<StepReport> train_on(Collected* collected, std::int64_t iteration);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
   Next finish_iteration(MetricsRow row);  // evaluation if due, the line, the checkpoint
   void save();
-  bool stop_agreed();                  // collective
+  bool stop_agreed();  // collective
   StopRequest stop_request();
   bool evaluation_due(std::int64_t iteration) const;
   double elapsed_s() const { return elapsed_before_s_ + timer_.seconds(); }
@@ -103,12 +105,12 @@ class TrainingRun {
   RunState state_;
   Timer timer_;
   double elapsed_before_s_ = 0;
-  std::int64_t baseline_bytes_ = 0;    // resident before the engine was built
+  std::int64_t baseline_bytes_ = 0;                // resident before the engine was built
   std::vector<std::vector<Experience>> recorded_;  // of `replay`: by iteration
   double longest_iteration_s_ = 0, checkpoint_s_ = 0, longest_checkpoint_s_ = 0;
-  bool saved_ = false;                 // the state as it stands is in a checkpoint
-  bool gradient_written_ = false;      // of `replay --gradients`
-  std::int64_t steps_skipped_ = 0;     // in this iteration
+  bool saved_ = false;              // the state as it stands is in a checkpoint
+  bool gradient_written_ = false;   // of `replay --gradients`
+  std::int64_t steps_skipped_ = 0;  // in this iteration
   std::string stop_reason_;
 };
 

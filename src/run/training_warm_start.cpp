@@ -1,4 +1,5 @@
-// The supervised warm start of a run: stages of steps on demonstrations, each with a fresh optimizer and its own schedule.
+// The supervised warm start of a run: stages of steps on demonstrations, each with a fresh optimizer and its
+// own schedule.
 #include <algorithm>
 #include <cmath>
 
@@ -62,7 +63,8 @@ TrainingRun::Next TrainingRun::warm_start() {
         state_.demonstration_cursor = 0;
       }
       while (state_.warm_step < starts[s + 1]) {
-        if (warm_start_step(stage, state_.warm_step - starts[s] + 1, starts[s + 1] - starts[s], *source, supervised) == Next::leave) {
+        if (warm_start_step(stage, state_.warm_step - starts[s] + 1, starts[s + 1] - starts[s], *source,
+                            supervised) == Next::leave) {
           return Next::leave;
         }
       }
@@ -73,17 +75,19 @@ TrainingRun::Next TrainingRun::warm_start() {
   return Next::go_on;
 }
 
-TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_stage, std::int64_t steps_of_stage,
-                                               const DemonstrationSource& source, const Algorithm& supervised) {
+TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_stage,
+                                               std::int64_t steps_of_stage, const DemonstrationSource& source,
+                                               const Algorithm& supervised) {
   watchdog_->beat("warm start");
   const StageSettings settings = settings_of(*deck_.warm_start, stage);
-  const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed) + static_cast<std::uint64_t>(stage + 1), Purpose::warm_start_order,
-                           source.size(), Order::shuffled);
+  const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed) + static_cast<std::uint64_t>(stage + 1),
+                           Purpose::warm_start_order, source.size(), Order::shuffled);
   std::vector<Experience> experiences;
   for (std::int64_t tokens = 0; tokens < settings.batch_tokens;) {
     const Demonstration demonstration = source.at(order.at(state_.demonstration_cursor++));
     tokens += static_cast<std::int64_t>(demonstration.prompt.size() + demonstration.response.size());
-    experiences.push_back(experience_of_demonstration(demonstration.prompt, demonstration.response, demonstration.weight, demonstration.number));
+    experiences.push_back(experience_of_demonstration(demonstration.prompt, demonstration.response,
+                                                      demonstration.weight, demonstration.number));
   }
   std::vector<const Experience*> step;
   for (const Experience& experience : experiences) step.push_back(&experience);
@@ -98,8 +102,10 @@ TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_s
   request.experiences = step;
   request.algorithm = &supervised;
   request.learning_rate = schedule.rate(step_in_stage);
-  request.on_not_finite = deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
-  const std::optional<StepReport> report = engine_->trainer().step(request, world_, [this] { watchdog_->beat("warm start"); });
+  request.on_not_finite =
+      deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
+  const std::optional<StepReport> report =
+      engine_->trainer().step(request, world_, [this] { watchdog_->beat("warm start"); });
   ++state_.warm_step;
   if (report) {
     handle_skipped(*report);

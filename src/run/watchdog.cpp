@@ -1,13 +1,13 @@
 #include "run/watchdog.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <fcntl.h>
 #include <fstream>
 #include <new>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,12 +37,16 @@ char process_state(int process) {
 }  // namespace
 
 Watchdog::Watchdog(const Communicator& world, double limit_s, std::string log_path)
-    : limit_s_(limit_s), log_path_(std::move(log_path)), host_(MpiEnvironment::host_name()), rank_(world.rank()) {
+    : limit_s_(limit_s),
+      log_path_(std::move(log_path)),
+      host_(MpiEnvironment::host_name()),
+      rank_(world.rank()) {
   MPI_Comm_split_type(world.handle(), MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &node_);
   MPI_Comm_size(node_, &node_ranks_);
   MPI_Comm_rank(node_, &node_rank_);
   void* mine = nullptr;
-  MPI_Win_allocate_shared(static_cast<MPI_Aint>(sizeof(Beat)), sizeof(Beat), MPI_INFO_NULL, node_, static_cast<void*>(&mine), &window_);
+  MPI_Win_allocate_shared(static_cast<MPI_Aint>(sizeof(Beat)), sizeof(Beat), MPI_INFO_NULL, node_,
+                          static_cast<void*>(&mine), &window_);
   MPI_Aint size = 0;
   int unit = 0;
   void* first = nullptr;
@@ -66,7 +70,8 @@ Watchdog::~Watchdog() {
 void Watchdog::write(const char* stage, int waiting) {
   Beat& beat = beats_[node_rank_];
   std::size_t i = 0;
-  for (; stage[i] != 0 && i + 1 < std::size(beat.stage); ++i) beat.stage[i].store(stage[i], std::memory_order_relaxed);
+  for (; stage[i] != 0 && i + 1 < std::size(beat.stage); ++i)
+    beat.stage[i].store(stage[i], std::memory_order_relaxed);
   beat.stage[i].store(0, std::memory_order_relaxed);
   beat.waiting.store(waiting, std::memory_order_relaxed);
   beat.time_ns.store(now_ns(), std::memory_order_release);
@@ -104,14 +109,19 @@ std::string Watchdog::report(double silent_s) const {
   for (int i = 0; culprit < 0 && i < node_ranks_; ++i) {
     if (beats_[i].waiting) continue;
     bool oldest = true;
-    for (int j = 0; j < node_ranks_; ++j) oldest = oldest && (beats_[j].waiting || beats_[i].time_ns <= beats_[j].time_ns);
+    for (int j = 0; j < node_ranks_; ++j)
+      oldest = oldest && (beats_[j].waiting || beats_[i].time_ns <= beats_[j].time_ns);
     if (oldest) culprit = i;
   }
-  std::string text = fmt::format("maxplus: error: no progress on rank {} ({}) for {:.1f} s (watchdog_s = {})\n", rank_, host_, silent_s, limit_s_);
+  std::string text =
+      fmt::format("maxplus: error: no progress on rank {} ({}) for {:.1f} s (watchdog_s = {})\n", rank_,
+                  host_, silent_s, limit_s_);
   if (culprit >= 0) {
     const char state = process_state(beats_[culprit].process);
     text += fmt::format("  silent: rank {}{}\n", beats_[culprit].rank.load(),
-                        state == 'T' ? " (its process is stopped)" : state == 0 ? " (its process is gone)" : "");
+                        state == 'T' ? " (its process is stopped)"
+                        : state == 0 ? " (its process is gone)"
+                                     : "");
   }
   for (int i = 0; i < node_ranks_; ++i) {
     std::string stage;
@@ -120,9 +130,12 @@ std::string Watchdog::report(double silent_s) const {
       stage += c.load();
     }
     text += fmt::format("  rank {}: {} {}, last heartbeat {:.1f} s ago\n", beats_[i].rank.load(),
-                        beats_[i].waiting ? "waits in" : "was in", stage, 1e-9 * static_cast<double>(now - beats_[i].time_ns));
+                        beats_[i].waiting ? "waits in" : "was in", stage,
+                        1e-9 * static_cast<double>(now - beats_[i].time_ns));
   }
-  text += "  try: look at that rank's node; the newest checkpoint is intact, start the same command again (exit code 75)\n";
+  text +=
+      "  try: look at that rank's node; the newest checkpoint is intact, start the same command again (exit "
+      "code 75)\n";
   return text;
 }
 

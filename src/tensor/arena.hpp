@@ -2,7 +2,8 @@
 // A named block of memory that is handed out from the front and taken back by marks.
 //
 // A plan is the same code run on a counting arena: it hands out null views, remembers the largest extent, and
-// allocates nothing. The real arena is then built with exactly that many bytes, so plan and run cannot disagree.
+// allocates nothing. The real arena is then built with exactly that many bytes, so plan and run cannot
+// disagree.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ class Arena {
 
   bool counting() const { return counting_; }
   std::size_t used() const { return used_; }
-  std::size_t peak() const { return peak_; }      // the largest `used` so far
+  std::size_t peak() const { return peak_; }  // the largest `used` so far
   std::size_t capacity() const { return memory_.bytes(); }
   const std::string& name() const { return name_; }
   Space space() const { return space_; }

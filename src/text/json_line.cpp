@@ -13,7 +13,8 @@ namespace maxplus {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& where, std::string found, std::string expected, std::string advice) {
+[[noreturn]] void fail(const std::string& where, std::string found, std::string expected,
+                       std::string advice) {
   throw Error(ExitCode::data, Fault{where, std::move(found), std::move(expected), std::move(advice)});
 }
 
@@ -28,7 +29,8 @@ void check_bytes(std::string_view text, const std::string& where) {
   }
 }
 
-// Depth of nesting, brackets inside strings left out. Before parsing, so that no parser ever sees such a line.
+// Depth of nesting, brackets inside strings left out. Before parsing, so that no parser ever sees such a
+// line.
 void check_depth(std::string_view text, const std::string& where) {
   int depth = 0;
   bool in_string = false;
@@ -43,7 +45,8 @@ void check_depth(std::string_view text, const std::string& where) {
     if (c == '[' || c == '{') ++depth;
     if (c == ']' || c == '}') --depth;
     if (depth > kMaxJsonDepth) {
-      fail(where, "the line is nested too deeply", fmt::format("at most {} levels", kMaxJsonDepth), "flatten the object");
+      fail(where, "the line is nested too deeply", fmt::format("at most {} levels", kMaxJsonDepth),
+           "flatten the object");
     }
   }
 }
@@ -53,7 +56,8 @@ std::string cause_of(const char* what) {
   const std::string_view text = what;
   const std::size_t close = text.find("] ");
   std::string_view rest = close == std::string_view::npos ? text : text.substr(close + 2);
-  if (const std::size_t colon = rest.find(": "); rest.starts_with("parse error at") && colon != std::string_view::npos) {
+  if (const std::size_t colon = rest.find(": ");
+      rest.starts_with("parse error at") && colon != std::string_view::npos) {
     rest.remove_prefix(colon + 2);
   }
   std::string line;
@@ -75,8 +79,8 @@ Json parse_json_line(std::string_view text, const std::string& where) {
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second) {
-      fail(where, fmt::format("the key {} stands twice in one object", in_quotes(value.get<std::string>())), "each key once",
-           "remove one of them");
+      fail(where, fmt::format("the key {} stands twice in one object", in_quotes(value.get<std::string>())),
+           "each key once", "remove one of them");
     }
     return true;
   };
@@ -87,14 +91,17 @@ Json parse_json_line(std::string_view text, const std::string& where) {
     fail(where, fmt::format("not JSON at byte {}: {}", error.byte, cause_of(error.what())),
          "one JSON object a line", cut ? "the line ends too early: was the file cut?" : "repair the line");
   } catch (const nlohmann::json::exception& error) {
-    fail(where, fmt::format("not JSON: {}", cause_of(error.what())), "one JSON object a line", "repair the line");
+    fail(where, fmt::format("not JSON: {}", cause_of(error.what())), "one JSON object a line",
+         "repair the line");
   }
 }
 
 Json parse_json_object(std::string_view text, const std::string& where) {
   Json value = parse_json_line(text, where);
   if (!value.is_object()) {
-    fail(where, fmt::format("the line is {} instead of an object", value.is_null() ? "null" : std::string("a JSON ") + value.type_name()),
+    fail(where,
+         fmt::format("the line is {} instead of an object",
+                     value.is_null() ? "null" : std::string("a JSON ") + value.type_name()),
          "one JSON object a line", "write {\"prompt\": …, \"answer\": …}");
   }
   return value;

@@ -46,7 +46,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 
 KeyReader::KeyReader(const nlohmann::json& object, std::string table, Locate locate)
     : object_(object), table_(std::move(table)), locate_(std::move(locate)) {
-  if (!object_.is_object() && !object_.is_null()) add_fault("", "the keys are not a table", "a table of keys", "write key = value");
+  if (!object_.is_object() && !object_.is_null())
+    add_fault("", "the keys are not a table", "a table of keys", "write key = value");
 }
 
 KeyReader::~KeyReader() = default;
@@ -59,37 +60,42 @@ const nlohmann::json* KeyReader::find(std::string_view name) const {
 
 bool KeyReader::given(std::string_view name) const { return find(name) != nullptr; }
 
-void KeyReader::describe(std::string_view name, std::string kind, std::string standard, std::string_view meaning) {
+void KeyReader::describe(std::string_view name, std::string kind, std::string standard,
+                         std::string_view meaning) {
   descriptions_.push_back({std::string(name), std::move(kind), std::move(standard), std::string(meaning)});
 }
 
 void KeyReader::add_fault(std::string_view key, std::string found, std::string expected, std::string advice) {
-  faults_.push_back({locate_ ? locate_(key) : std::string(), fmt::format("{}: {}", table_, found), std::move(expected),
-                     std::move(advice)});
+  faults_.push_back({locate_ ? locate_(key) : std::string(), fmt::format("{}: {}", table_, found),
+                     std::move(expected), std::move(advice)});
 }
 
-std::int64_t KeyReader::integer(std::string_view name, std::int64_t standard, std::int64_t low, std::int64_t high,
-                                std::string_view meaning) {
+std::int64_t KeyReader::integer(std::string_view name, std::int64_t standard, std::int64_t low,
+                                std::int64_t high, std::string_view meaning) {
   const std::string kind = fmt::format("integer in [{}, {}]", low, high);
   describe(name, kind, fmt::format("{}", standard), meaning);
   const nlohmann::json* value = find(name);
   if (value == nullptr) return standard;
-  const bool fits = value->is_number_integer() && !(value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX);
+  const bool fits =
+      value->is_number_integer() && !(value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX);
   if (!fits || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
-    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), kind, fmt::format("{} = {}", name, standard));
+    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), kind,
+              fmt::format("{} = {}", name, standard));
     return standard;
   }
   return value->get<std::int64_t>();
 }
 
-double KeyReader::number(std::string_view name, double standard, double low, double high, std::string_view meaning) {
+double KeyReader::number(std::string_view name, double standard, double low, double high,
+                         std::string_view meaning) {
   const std::string kind = fmt::format("number in [{}, {}]", low, high);
   describe(name, kind, fmt::format("{}", standard), meaning);
   const nlohmann::json* value = find(name);
   if (value == nullptr) return standard;
   const double x = value->is_number() ? value->get<double>() : std::nan("");
   if (!(x >= low && x <= high)) {
-    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), kind, fmt::format("{} = {}", name, standard));
+    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), kind,
+              fmt::format("{} = {}", name, standard));
     return standard;
   }
   return x;
@@ -100,21 +106,23 @@ std::string KeyReader::text(std::string_view name, std::string_view standard, st
   const nlohmann::json* value = find(name);
   if (value == nullptr) return std::string(standard);
   if (!value->is_string()) {
-    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), "text in quotes", fmt::format("{} = \"…\"", name));
+    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), "text in quotes",
+              fmt::format("{} = \"…\"", name));
     return std::string(standard);
   }
   return value->get<std::string>();
 }
 
-std::string KeyReader::choice(std::string_view name, std::string_view standard, const std::vector<std::string_view>& choices,
-                              std::string_view meaning) {
+std::string KeyReader::choice(std::string_view name, std::string_view standard,
+                              const std::vector<std::string_view>& choices, std::string_view meaning) {
   const std::string kind = fmt::format("\"{}\"", fmt::join(choices, "\" | \""));
   describe(name, kind, fmt::format("\"{}\"", standard), meaning);
   const nlohmann::json* value = find(name);
   if (value == nullptr) return std::string(standard);
   const std::string chosen = value->is_string() ? value->get<std::string>() : std::string();
   if (std::find(choices.begin(), choices.end(), chosen) == choices.end()) {
-    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), kind, fmt::format("{} = \"{}\"", name, standard));
+    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), kind,
+              fmt::format("{} = \"{}\"", name, standard));
     return std::string(standard);
   }
   return chosen;
@@ -133,7 +141,8 @@ std::vector<std::string> KeyReader::texts(std::string_view name, std::string_vie
     }
   }
   if (!good) {
-    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), "a list of texts", fmt::format("{} = [\"…\", \"…\"]", name));
+    add_fault(name, fmt::format("{} = {} does not do", name, value->dump()), "a list of texts",
+              fmt::format("{} = [\"…\", \"…\"]", name));
     return {};
   }
   return list;
@@ -146,7 +155,9 @@ void KeyReader::refuse_unknown() {
   for (const auto& [name, value] : object_.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string near = nearest_name(name, known);
-    add_fault(name, fmt::format("unknown key {}{}", in_quotes(name), near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+    add_fault(name,
+              fmt::format("unknown key {}{}", in_quotes(name),
+                          near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
               known.empty() ? "no keys" : fmt::format("one of {}", fmt::join(known, ", ")),
               near.empty() ? "remove it" : fmt::format("{} = …", near));
   }

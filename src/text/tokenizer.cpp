@@ -1,9 +1,10 @@
-// What every kind of tokenizer has: pieces for people, the hash, and how one is made from a deck or a checkpoint.
+// What every kind of tokenizer has: pieces for people, the hash, and how one is made from a deck or a
+// checkpoint.
 #include "text/tokenizer.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <xxhash.h>
+#include <nlohmann/json.hpp>
 
 #include "text/utf8.hpp"
 
@@ -21,14 +22,17 @@ std::shared_ptr<const Tokenizer> tokenizer_from_keys(std::string_view kind, std:
                                                      std::string_view words, const std::string& where) {
   std::vector<Fault> faults;
   if (kind != "characters" && kind != "words") {
-    faults.push_back({where, fmt::format("[tokenizer] kind = {} is not known", in_quotes(kind)), "\"characters\" or \"words\"",
+    faults.push_back({where, fmt::format("[tokenizer] kind = {} is not known", in_quotes(kind)),
+                      "\"characters\" or \"words\"",
                       "kind = \"characters\" with alphabet = \"…\", or kind = \"words\" with words = \"…\""});
   }
   if (kind == "characters" && !words.empty()) {
-    faults.push_back({where, "[tokenizer] words does not go with kind = \"characters\"", "alphabet only", "remove words"});
+    faults.push_back(
+        {where, "[tokenizer] words does not go with kind = \"characters\"", "alphabet only", "remove words"});
   }
   if (kind == "words" && !alphabet.empty()) {
-    faults.push_back({where, "[tokenizer] alphabet does not go with kind = \"words\"", "words only", "remove alphabet"});
+    faults.push_back(
+        {where, "[tokenizer] alphabet does not go with kind = \"words\"", "words only", "remove alphabet"});
   }
   std::shared_ptr<const Tokenizer> tokenizer;
   try {
@@ -59,8 +63,9 @@ std::shared_ptr<const Tokenizer> tokenizer_from_json(const Json& json) {
   } catch (const Error& error) {
     throw Error(ExitCode::data, error.faults());
   }
-  throw Error(ExitCode::data, Fault{"", fmt::format("the stored tokenizer is of the unknown kind {}", in_quotes(kind)),
-                                    "characters or words", "use the version of maxplus that wrote it"});
+  throw Error(ExitCode::data,
+              Fault{"", fmt::format("the stored tokenizer is of the unknown kind {}", in_quotes(kind)),
+                    "characters or words", "use the version of maxplus that wrote it"});
 }
 
 }  // namespace maxplus

@@ -1,4 +1,5 @@
-// Starting, feeding and ending a child. Between vfork and execve only system calls are made: the child shares our memory.
+// Starting, feeding and ending a child. Between vfork and execve only system calls are made: the child shares
+// our memory.
 #include "verify/child_process.hpp"
 
 #include <fcntl.h>
@@ -28,8 +29,10 @@ constexpr int kFirstFree = 3;
 constexpr int kNotExecutable = 127;
 
 [[noreturn]] void fail_os(const char* call) {
-  throw Error(ExitCode::os, Fault{"", fmt::format("a program of the verifier cannot be started: {}: {}", call, std::strerror(errno)), "",
-                                  "check the limits on processes and open files (ulimit -u, -n)"});
+  throw Error(ExitCode::os, Fault{"",
+                                  fmt::format("a program of the verifier cannot be started: {}: {}", call,
+                                              std::strerror(errno)),
+                                  "", "check the limits on processes and open files (ulimit -u, -n)"});
 }
 
 // Everything the child needs, made beforehand.
@@ -47,7 +50,8 @@ struct Start {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != start.parent) ::_exit(kNotExecutable);  // it died in between
-  if (::dup2(start.input, 0) < 0 || ::dup2(start.output, 1) < 0 || ::dup2(start.errors, 2) < 0) ::_exit(kNotExecutable);
+  if (::dup2(start.input, 0) < 0 || ::dup2(start.output, 1) < 0 || ::dup2(start.errors, 2) < 0)
+    ::_exit(kNotExecutable);
 #ifdef SYS_close_range
   const bool closed = ::syscall(SYS_close_range, kFirstFree, ~0U, 0) == 0;
 #else
@@ -73,12 +77,14 @@ __attribute__((noinline)) pid_t start_child(const Start& start) {
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> list;
-  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));  // execve does not write to them
+  for (const std::string& text : texts)
+    list.push_back(const_cast<char*>(text.c_str()));  // execve does not write to them
   list.push_back(nullptr);
   return list;
 }
 
-// Both ends close on exec and lie above the three standard ones, so that dup2 in the child cannot overwrite one.
+// Both ends close on exec and lie above the three standard ones, so that dup2 in the child cannot overwrite
+// one.
 void make_pipe(int (&end)[2]) {
   int raw[2];
   if (::pipe2(raw, O_CLOEXEC) != 0) fail_os("pipe");
@@ -100,12 +106,19 @@ ChildProcess::ChildProcess(const ChildProgram& program) {
   make_pipe(to_child);
   make_pipe(from_child);
   const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  const int errors = program.errors == ChildErrors::inherit ? 2 : ::fcntl(nothing, F_DUPFD_CLOEXEC, kFirstFree);
+  const int errors =
+      program.errors == ChildErrors::inherit ? 2 : ::fcntl(nothing, F_DUPFD_CLOEXEC, kFirstFree);
   const std::vector<char*> argument = pointers(program.argument), environment = pointers(program.environment);
   const long most = ::sysconf(_SC_OPEN_MAX);
-  const Start start = {program.argument[0].c_str(), argument.data(), environment.data(),
-                       program.folder.empty() ? nullptr : program.folder.c_str(), to_child[0], from_child[1], errors,
-                       static_cast<int>(most > 0 && most < 65536 ? most : 65536), ::getpid()};
+  const Start start = {program.argument[0].c_str(),
+                       argument.data(),
+                       environment.data(),
+                       program.folder.empty() ? nullptr : program.folder.c_str(),
+                       to_child[0],
+                       from_child[1],
+                       errors,
+                       static_cast<int>(most > 0 && most < 65536 ? most : 65536),
+                       ::getpid()};
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours may run in the child
@@ -140,7 +153,8 @@ void ChildProcess::close_input() {
 bool ChildProcess::has_ended() {
   if (id_ < 0) return true;
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) return false;
+  if (::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0)
+    return false;
   stop();  // before its number is free again: also what it left behind in its group
   return true;
 }
@@ -159,7 +173,8 @@ std::string find_program(const std::string& name, const std::string& folder) {
   const auto from = [&folder](const std::filesystem::path& path) {
     return path.is_absolute() || folder.empty() ? path : std::filesystem::absolute(folder) / path;
   };
-  if (name.find('/') != std::string::npos) return may_execute(from(name)) ? std::filesystem::absolute(from(name)).string() : "";
+  if (name.find('/') != std::string::npos)
+    return may_execute(from(name)) ? std::filesystem::absolute(from(name)).string() : "";
   const char* variable = std::getenv("PATH");
   std::string_view rest = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
   while (!rest.empty() && !name.empty()) {

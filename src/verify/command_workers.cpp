@@ -50,7 +50,7 @@ struct CommandWorkers::State {
   ChildProgram program;
   Clock::duration timeout{};
   double timeout_s = 0;
-  int wake = -1;  // eventfd
+  int wake = -1;               // eventfd
   std::vector<Worker> worker;  // the keeper's own
   std::thread keeper;
 
@@ -123,7 +123,8 @@ void CommandWorkers::State::read_from(Worker& w) {
   w.received.append(block, static_cast<std::size_t>(n));
   const std::size_t end = w.received.find('\n');
   if (end == std::string::npos) {
-    if (w.received.size() > kMaxAnswerBytes) replace(w, fmt::format("the program's answer is longer than {} bytes", kMaxAnswerBytes));
+    if (w.received.size() > kMaxAnswerBytes)
+      replace(w, fmt::format("the program's answer is longer than {} bytes", kMaxAnswerBytes));
     return;
   }
   if (end + 1 < w.received.size()) return replace(w, "the program wrote more than one line");
@@ -180,7 +181,8 @@ void CommandWorkers::State::wait_and_serve() {
     }
   }
   for (Worker& w : worker) {
-    if (w.item != nullptr && Clock::now() >= w.deadline) replace(w, fmt::format("the program gave no answer within {} s", timeout_s));
+    if (w.item != nullptr && Clock::now() >= w.deadline)
+      replace(w, fmt::format("the program gave no answer within {} s", timeout_s));
   }
 }
 
@@ -206,7 +208,8 @@ void CommandWorkers::keep(const std::shared_ptr<State>& state) {
   state->end_all();
 }
 
-CommandWorkers::CommandWorkers(ChildProgram program, std::int64_t workers, double timeout_s) : state_(std::make_shared<State>()) {
+CommandWorkers::CommandWorkers(ChildProgram program, std::int64_t workers, double timeout_s)
+    : state_(std::make_shared<State>()) {
   state_->program = std::move(program);
   state_->timeout_s = timeout_s;
   state_->timeout = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s));

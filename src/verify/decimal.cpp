@@ -1,4 +1,5 @@
-// Scanning and exact comparison. Notation: i a position in the text, all scanners return the end of what they took.
+// Scanning and exact comparison. Notation: i a position in the text, all scanners return the end of what they
+// took.
 #include "verify/decimal.hpp"
 
 #include <algorithm>
@@ -16,7 +17,10 @@ constexpr int kMaxExponent = 9999;
 constexpr std::string_view kMinusSign = "\xe2\x88\x92";  // U+2212
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0xC3; }
+bool is_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0xC3;
+}
 
 std::size_t digits_end(std::string_view text, std::size_t i) {
   while (i < text.size() && is_digit(text[i])) ++i;
@@ -150,7 +154,8 @@ std::vector<TextNumber> find_numbers(std::string_view text) {
     TextNumber number;
     std::size_t end = i;
     const char c = text[i];
-    const bool candidate = is_digit(c) || c == '.' || c == '-' || c == '+' || text.substr(i).starts_with(kMinusSign);
+    const bool candidate =
+        is_digit(c) || c == '.' || c == '-' || c == '+' || text.substr(i).starts_with(kMinusSign);
     if (candidate && may_begin(text, i)) end = scan_number(text, i, number);
     if (end > i) {
       numbers.push_back(number);
@@ -165,10 +170,13 @@ std::vector<TextNumber> find_numbers(std::string_view text) {
 bool equal_exactly(const TextNumber& a, const TextNumber& b) {
   if (!a.denominator && !b.denominator) return same(a.numerator, b.numerator);
   for (const TextNumber* n : {&a, &b}) {
-    if (n->numerator.digits.size() > kMaxDigits || (n->denominator && n->denominator->digits.size() > kMaxDigits)) return false;
+    if (n->numerator.digits.size() > kMaxDigits ||
+        (n->denominator && n->denominator->digits.size() > kMaxDigits))
+      return false;
   }
   const Decimal one = {false, "1", 1};
-  return same(product(a.numerator, b.denominator.value_or(one)), product(b.numerator, a.denominator.value_or(one)));
+  return same(product(a.numerator, b.denominator.value_or(one)),
+              product(b.numerator, a.denominator.value_or(one)));
 }
 
 double approximate(const TextNumber& number) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kMatchLimit = 2'000'000;  // internal steps: some tens of milliseconds
 constexpr std::uint32_t kDepthLimit = 20'000;
 constexpr std::uint32_t kHeapLimitKib = 20'000;
-constexpr int kMaxMatches = 1000;                 // all of them together stay within seconds
+constexpr int kMaxMatches = 1000;  // all of them together stay within seconds
 
 // An anchor must not find an end at a broken byte, so such bytes become characters first.
 std::string repaired(std::string_view text) {
@@ -64,12 +64,13 @@ Pattern::~Pattern() = default;
 
 Pattern::Match Pattern::last_match(std::string_view response) const {
   const std::string subject = repaired(response);
-  const std::unique_ptr<pcre2_match_data, FreeData> data(pcre2_match_data_create_from_pattern(compiled_->code, nullptr));
+  const std::unique_ptr<pcre2_match_data, FreeData> data(
+      pcre2_match_data_create_from_pattern(compiled_->code, nullptr));
   Match last;
   std::size_t start = 0;
   for (int count = 0; start <= subject.size(); ++count) {
-    const int rc = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), start, 0, data.get(),
-                               compiled_->context);
+    const int rc = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(),
+                               start, 0, data.get(), compiled_->context);
     if (rc == PCRE2_ERROR_NOMATCH) return last;
     if (rc < 0 || count == kMaxMatches) return {Outcome::limit_hit, {}, {}};
     const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(data.get());
@@ -83,7 +84,8 @@ Pattern::Match Pattern::last_match(std::string_view response) const {
 
 Pattern::Outcome Pattern::matches_whole(std::string_view response) const {
   const std::string subject = repaired(response);
-  const std::unique_ptr<pcre2_match_data, FreeData> data(pcre2_match_data_create_from_pattern(compiled_->code, nullptr));
+  const std::unique_ptr<pcre2_match_data, FreeData> data(
+      pcre2_match_data_create_from_pattern(compiled_->code, nullptr));
   const int rc = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), 0,
                              PCRE2_ANCHORED | PCRE2_ENDANCHORED, data.get(), compiled_->context);
   if (rc == PCRE2_ERROR_NOMATCH) return Outcome::none;

@@ -1,5 +1,6 @@
 #pragma once
-// A regular expression (PCRE2) with bounds on its work: a pattern that runs away ends as `limit_hit`, never as a hang.
+// A regular expression (PCRE2) with bounds on its work: a pattern that runs away ends as `limit_hit`, never
+// as a hang.
 
 #include <cstddef>
 #include <memory>
@@ -24,7 +25,7 @@ class Pattern {
   Pattern& operator=(const Pattern&) = delete;
 
   bool has_group() const { return groups_ > 0; }
-  Match last_match(std::string_view subject) const;   // the last of the matches that do not overlap
+  Match last_match(std::string_view subject) const;  // the last of the matches that do not overlap
   Outcome matches_whole(std::string_view subject) const;
 
  private:

@@ -22,27 +22,36 @@ Fault unknown_verifier(std::string_view name, const std::string& where) {
   std::vector<std::string> names;
   for (const VerifierEntry& entry : verifiers()) names.emplace_back(entry.name);
   const std::string near = nearest_name(name, names);
-  return {where, fmt::format("unknown verifier {}{}", in_quotes(name), near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
-          fmt::format("one of {}", fmt::join(names, ", ")), near.empty() ? "choose one of them" : fmt::format("verifier = \"{}\"", near)};
+  return {where,
+          fmt::format("unknown verifier {}{}", in_quotes(name),
+                      near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+          fmt::format("one of {}", fmt::join(names, ", ")),
+          near.empty() ? "choose one of them" : fmt::format("verifier = \"{}\"", near)};
 }
 
 }  // namespace
 
 const std::vector<VerifierEntry>& verifiers() {
   static const std::vector<VerifierEntry> entries = {
-      {"exact", kExactGrammar, make_exact_verifier},       {"regex", kRegexGrammar, make_regex_verifier},
-      {"number", kNumberGrammar, make_number_verifier},    {"countdown", kCountdownGrammar, make_countdown_verifier},
-      {"format", kFormatGrammar, make_format_verifier},    {"length", kLengthGrammar, make_length_verifier},
-      {"random", kRandomGrammar, make_random_verifier},    {"operators", kOperatorsGrammar, make_operators_verifier},
+      {"exact", kExactGrammar, make_exact_verifier},
+      {"regex", kRegexGrammar, make_regex_verifier},
+      {"number", kNumberGrammar, make_number_verifier},
+      {"countdown", kCountdownGrammar, make_countdown_verifier},
+      {"format", kFormatGrammar, make_format_verifier},
+      {"length", kLengthGrammar, make_length_verifier},
+      {"random", kRandomGrammar, make_random_verifier},
+      {"operators", kOperatorsGrammar, make_operators_verifier},
       {"command", kCommandGrammar, make_command_verifier},
   };
   return entries;
 }
 
-std::shared_ptr<const Verifier> make_verifier(std::string_view name, const nlohmann::json& keys, const VerifierSettings& settings,
-                                              std::string_view table, const Locate& locate) {
+std::shared_ptr<const Verifier> make_verifier(std::string_view name, const nlohmann::json& keys,
+                                              const VerifierSettings& settings, std::string_view table,
+                                              const Locate& locate) {
   const VerifierEntry* entry = find_verifier(name);
-  if (entry == nullptr) throw Error(ExitCode::config, unknown_verifier(name, locate ? locate("verifier") : std::string()));
+  if (entry == nullptr)
+    throw Error(ExitCode::config, unknown_verifier(name, locate ? locate("verifier") : std::string()));
   KeyReader reader(keys, fmt::format("{} verifier = \"{}\"", table, name), locate);
   auto verifier = entry->make(reader, settings);
   reader.refuse_unknown();
@@ -58,7 +67,9 @@ std::string describe_verifier(std::string_view name) {
   KeyReader reader(none, std::string(name), Locate());
   entry->make(reader, VerifierSettings());
   std::string text = fmt::format("{}\n\n{}\n", name, entry->grammar);
-  text += reader.descriptions().empty() ? "\nIt has no keys.\n" : "\nKeys (in the deck under [reward], here --set reward.KEY=VALUE):\n";
+  text += reader.descriptions().empty()
+              ? "\nIt has no keys.\n"
+              : "\nKeys (in the deck under [reward], here --set reward.KEY=VALUE):\n";
   for (const KeyDescription& key : reader.descriptions()) {
     text += fmt::format("  {} ({}, default {}): {}\n", key.name, key.kind, key.standard, key.meaning);
   }

@@ -1,9 +1,10 @@
 #pragma once
 // The reward of a deck: one verifier, or several parts with weights.
 //
-// reward = sum of weight * part. The verdict is that of the first part which judges (not format, length, random), or of the
-// first part where none judges. A part that crashed makes the whole `crashed`, for the sum is not known; a judging part with an unusable
-// gold answer makes it `gold_unusable`. A problem that names its own verifier is judged by that one in place of the judging part.
+// reward = sum of weight * part. The verdict is that of the first part which judges (not format, length,
+// random), or of the first part where none judges. A part that crashed makes the whole `crashed`, for the sum
+// is not known; a judging part with an unusable gold answer makes it `gold_unusable`. A problem that names
+// its own verifier is judged by that one in place of the judging part.
 
 #include <map>
 #include <memory>
@@ -24,7 +25,8 @@ class RewardFunction final : public Verifier {
   };
 
   // `named`: verifiers that problems ask for by name. Precondition: at least one part.
-  RewardFunction(std::vector<Part> parts, std::map<std::string, std::shared_ptr<const Verifier>, std::less<>> named);
+  RewardFunction(std::vector<Part> parts,
+                 std::map<std::string, std::shared_ptr<const Verifier>, std::less<>> named);
 
   Assessment assess(const Problem& problem, const Rollout& rollout, std::string_view response) const override;
   bool judges() const override;
@@ -35,7 +37,8 @@ class RewardFunction final : public Verifier {
   std::size_t judging_part() const { return judge_; }
 
  private:
-  Assessment assess_part(std::size_t i, const Problem& problem, const Rollout& rollout, std::string_view response) const;
+  Assessment assess_part(std::size_t i, const Problem& problem, const Rollout& rollout,
+                         std::string_view response) const;
 
   std::vector<Part> parts_;
   std::map<std::string, std::shared_ptr<const Verifier>, std::less<>> named_;
@@ -44,13 +47,14 @@ class RewardFunction final : public Verifier {
 
 struct RewardContext {
   std::uint64_t seed = 1;
-  std::string folder;                           // of the deck
-  std::string default_verifier;                 // the task's; taken if the deck names none
-  std::vector<std::string> problem_verifiers;   // names that problems ask for
-  Locate locate;                                // asked for "verifier", "part.0.weight", "pattern", "part.1.pattern", …
+  std::string folder;                          // of the deck
+  std::string default_verifier;                // the task's; taken if the deck names none
+  std::vector<std::string> problem_verifiers;  // names that problems ask for
+  Locate locate;  // asked for "verifier", "part.0.weight", "pattern", "part.1.pattern", …
 };
 
 // All faults at once as Error(ExitCode::config).
-std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& table, const RewardContext& context);
+std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& table,
+                                                           const RewardContext& context);
 
 }  // namespace maxplus

@@ -28,13 +28,17 @@ std::string text_of_prompt(const Json& prompt) {
 
 void read_rollout(const Json& line, const std::string& where, Rollout& rollout) {
   try {
-    if (const auto finish = line.find("finish"); finish != line.end()) rollout.finish = finish_of(finish->get<std::string>());
-    if (const auto id = line.find("rollout_id"); id != line.end()) rollout.id = RolloutId::parse(id->get<std::string>());
-    if (const auto ids = line.find("response_ids"); ids != line.end()) rollout.token = ids->get<std::vector<std::int32_t>>();
+    if (const auto finish = line.find("finish"); finish != line.end())
+      rollout.finish = finish_of(finish->get<std::string>());
+    if (const auto id = line.find("rollout_id"); id != line.end())
+      rollout.id = RolloutId::parse(id->get<std::string>());
+    if (const auto ids = line.find("response_ids"); ids != line.end())
+      rollout.token = ids->get<std::vector<std::int32_t>>();
   } catch (const Error& error) {
     bad(where, error.faults()[0].found, error.faults()[0].expected);
   } catch (const nlohmann::json::exception&) {
-    bad(where, "'finish', 'rollout_id' or 'response_ids' is of the wrong type", "text, text, a list of integers");
+    bad(where, "'finish', 'rollout_id' or 'response_ids' is of the wrong type",
+        "text, text, a list of integers");
   }
 }
 
@@ -45,15 +49,19 @@ ScoreLine read_score_line(std::string_view text, const std::string& where) {
   score.line = parse_json_object(text, where);
   const Json& line = score.line;
   const auto response = line.find("response");
-  if (response == line.end() || !response->is_string()) bad(where, "the line has no text 'response'", "{\"id\", \"response\", \"answer\"}");
+  if (response == line.end() || !response->is_string())
+    bad(where, "the line has no text 'response'", "{\"id\", \"response\", \"answer\"}");
   score.item.response = response->get<std::string>();
   Problem& problem = score.item.problem;
-  if (const auto id = line.find("id"); id != line.end() && id->is_number_integer()) problem.id = id->get<std::int64_t>();
+  if (const auto id = line.find("id"); id != line.end() && id->is_number_integer())
+    problem.id = id->get<std::int64_t>();
   if (const auto answer = line.find("answer"); answer != line.end()) problem.answer = *answer;
-  if (const auto prompt = line.find("prompt"); prompt != line.end()) problem.prompt_text = text_of_prompt(*prompt);
+  if (const auto prompt = line.find("prompt"); prompt != line.end())
+    problem.prompt_text = text_of_prompt(*prompt);
   read_rollout(line, where, score.item.rollout);
   for (const auto& [key, value] : line.items()) {
-    const bool known = key == "id" || key == "response" || key == "answer" || key == "prompt" || key == "finish" || key == "rollout_id" || key == "response_ids";
+    const bool known = key == "id" || key == "response" || key == "answer" || key == "prompt" ||
+                       key == "finish" || key == "rollout_id" || key == "response_ids";
     if (!known) problem.extra[key] = value;
   }
   return score;

@@ -1,6 +1,7 @@
 #pragma once
-// Judges of responses. A verifier is immutable and may be used by several threads at once; it sees the response only, never
-// takes an empty answer for right, and says `gold_unusable` where the problem itself cannot be judged.
+// Judges of responses. A verifier is immutable and may be used by several threads at once; it sees the
+// response only, never takes an empty answer for right, and says `gold_unusable` where the problem itself
+// cannot be judged.
 //
 // A new verifier is one source file here and its line in the registry (registry.cpp).
 
@@ -21,7 +22,8 @@ class Verifier {
  public:
   virtual ~Verifier() = default;
   // `response` is the text of the rollout's tokens without the stop token.
-  virtual Assessment assess(const Problem& problem, const Rollout& rollout, std::string_view response) const = 0;
+  virtual Assessment assess(const Problem& problem, const Rollout& rollout,
+                            std::string_view response) const = 0;
   // Whether its verdict says that an answer is right; format, length and random only shape the reward.
   virtual bool judges() const { return true; }
   virtual bool needs_answer() const { return judges(); }
@@ -47,8 +49,9 @@ struct VerifierEntry {
 const std::vector<VerifierEntry>& verifiers();
 
 // All faults at once as Error(ExitCode::config). `table`, as a user knows it, for messages.
-std::shared_ptr<const Verifier> make_verifier(std::string_view name, const nlohmann::json& keys, const VerifierSettings& settings,
-                                              std::string_view table, const Locate& locate);
+std::shared_ptr<const Verifier> make_verifier(std::string_view name, const nlohmann::json& keys,
+                                              const VerifierSettings& settings, std::string_view table,
+                                              const Locate& locate);
 // Grammar and keys, as text for a terminal; throws Error(ExitCode::usage) for an unknown name.
 std::string describe_verifier(std::string_view name);
 

@@ -17,13 +17,19 @@ struct ElementwiseTable {
   void (*to_bf16)(std::uint16_t* out, const float* in, std::int64_t count);
   void (*from_bf16)(float* out, const std::uint16_t* in, std::int64_t count);
   std::int64_t (*count_not_finite)(const float* values, std::int64_t count);
-  void (*adamw)(float* weight, float* first_moment, float* second_moment, const float* gradient, const AdamWNumbers& numbers,
-                std::int64_t count);
+  void (*adamw)(float* weight, float* first_moment, float* second_moment, const float* gradient,
+                const AdamWNumbers& numbers, std::int64_t count);
   double (*sum_of_squares)(const float* values, std::int64_t count);
 };
 
-namespace plain { const ElementwiseTable& elementwise_table(); }
-namespace avx2 { const ElementwiseTable& elementwise_table(); }
-namespace avx512 { const ElementwiseTable& elementwise_table(); }
+namespace plain {
+const ElementwiseTable& elementwise_table();
+}
+namespace avx2 {
+const ElementwiseTable& elementwise_table();
+}
+namespace avx512 {
+const ElementwiseTable& elementwise_table();
+}
 
 }  // namespace maxplus::host

@@ -24,11 +24,18 @@ struct LanesTable {
   float (*exp1)(float x);
   float (*log1)(float x);
   void (*tile)(int rows, const float* a, std::int64_t row_stride_a, std::int64_t k_stride_a, const float* b,
-               std::int64_t k_stride_b, float* c, std::int64_t row_stride_c, std::int64_t k_count, bool go_on);
+               std::int64_t k_stride_b, float* c, std::int64_t row_stride_c, std::int64_t k_count,
+               bool go_on);
 };
 
-namespace plain { const LanesTable& lanes_table(); }
-namespace avx2 { const LanesTable& lanes_table(); }
-namespace avx512 { const LanesTable& lanes_table(); }
+namespace plain {
+const LanesTable& lanes_table();
+}
+namespace avx2 {
+const LanesTable& lanes_table();
+}
+namespace avx512 {
+const LanesTable& lanes_table();
+}
 
 }  // namespace maxplus::host

@@ -1,9 +1,10 @@
 // Matrix products: fused multiply-add chains over k ascending for tiles of rows x 16 outputs.
 //
-// Many rows (Goto and van de Geijn, 2008): rows are cut so that their packed piece stays in the second cache beside a panel's
-// piece; accumulators rest in the output between pieces of k, which changes no bit. Pieces are long, because each passes once
-// over the output, which costs more than reading the panel from the second cache. Few rows: the panels are streamed once, each
-// used by all rows, while the next piece is prefetched; there the memory is the limit.
+// Many rows (Goto and van de Geijn, 2008): rows are cut so that their packed piece stays in the second cache
+// beside a panel's piece; accumulators rest in the output between pieces of k, which changes no bit. Pieces
+// are long, because each passes once over the output, which costs more than reading the panel from the second
+// cache. Few rows: the panels are streamed once, each used by all rows, while the next piece is prefetched;
+// there the memory is the limit.
 
 #include "kokkos/simd/matmul_table.hpp"
 
@@ -16,10 +17,12 @@ namespace maxplus::host::MAXPLUS_SIMD {
 namespace {
 
 constexpr std::int64_t kFewRows = 24;
-constexpr std::int64_t kFewPiece = 288;           // summed indices a piece with few rows: 18 KiB of a panel,
-constexpr std::int64_t kStreamPiece = 1024;       // and when one tile takes all rows, so that nothing is read twice
-constexpr std::int64_t kPiece = 576;              // summed indices a piece with many rows, at most: 36 KiB of a panel
-constexpr std::int64_t kLeastPiece = 128;         // a shorter one is counted as this, so that blocks fit the workspace
+constexpr std::int64_t kFewPiece = 288;  // summed indices a piece with few rows: 18 KiB of a panel,
+constexpr std::int64_t kStreamPiece =
+    1024;                             // and when one tile takes all rows, so that nothing is read twice
+constexpr std::int64_t kPiece = 576;  // summed indices a piece with many rows, at most: 36 KiB of a panel
+constexpr std::int64_t kLeastPiece =
+    128;  // a shorter one is counted as this, so that blocks fit the workspace
 constexpr std::int64_t kBlockFloats = 48 * 1024;  // packed rows that stay in the second cache: 192 KiB
 constexpr std::int64_t kAhead = 1024;             // floats between the weight in use and the one prefetched
 #if defined(MAXPLUS_SIMD_avx512)
@@ -29,7 +32,9 @@ constexpr int kTilePanels = 1;
 #endif
 
 MAXPLUS_LANE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-MAXPLUS_LANE std::int64_t pieces_of(std::int64_t extent, std::int64_t most) { return extent <= most ? 1 : (extent + most - 1) / most; }
+MAXPLUS_LANE std::int64_t pieces_of(std::int64_t extent, std::int64_t most) {
+  return extent <= most ? 1 : (extent + most - 1) / most;
+}
 MAXPLUS_LANE int width_of(const ProductJob& job, std::int64_t panel) {
   return static_cast<int>(smaller(job.outputs - panel * kLanes, kLanes));
 }
@@ -51,9 +56,11 @@ template <int rows, int lines>
 void strip_product(const Strip& s) {
   Lanes acc[rows];
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) acc[r] = s.chain == Chain::go_on ? load(s.sums + r * kLanes) : broadcast(0.0f);
+  for (int r = 0; r < rows; ++r)
+    acc[r] = s.chain == Chain::go_on ? load(s.sums + r * kLanes) : broadcast(0.0f);
   const float* b = s.panel;
-  // Every third row has a pointer of its own, the two after it are reached by the stride: few registers, no arithmetic.
+  // Every third row has a pointer of its own, the two after it are reached by the stride: few registers, no
+  // arithmetic.
   constexpr int kGroups = (rows + 2) / 3;
   const float* a[kGroups];
 #pragma GCC unroll 4
@@ -68,7 +75,8 @@ void strip_product(const Strip& s) {
     for (int i = 0; i < 4; ++i) {
       const Lanes column = load(b + i * kLanes);
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r / 3][r % 3 * s.a_stride + i]), column, acc[r]);
+      for (int r = 0; r < rows; ++r)
+        acc[r] = fma(broadcast(a[r / 3][r % 3 * s.a_stride + i]), column, acc[r]);
     }
     b += 4 * kLanes;
 #pragma GCC unroll 4
@@ -97,8 +105,8 @@ void strip_rows(std::int64_t row_count, const Strip& s) {
   strip_product<rows, lines>(s);
 }
 
-void finish_rows(const ProductJob& job, const float* sums, std::int64_t sums_stride, std::int64_t first_row, std::int64_t rows,
-                 std::int64_t panel) {
+void finish_rows(const ProductJob& job, const float* sums, std::int64_t sums_stride, std::int64_t first_row,
+                 std::int64_t rows, std::int64_t panel) {
   const int width = width_of(job, panel);
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t at = (first_row + r) * job.output_stride + panel * kLanes;
@@ -108,8 +116,10 @@ void finish_rows(const ProductJob& job, const float* sums, std::int64_t sums_str
   }
 }
 
-// Rows in blocks of nearly equal height, since a tile of two or three rows cannot hide the latency of its chains.
-void few_rows_panel(const ProductJob& job, const float* a, std::int64_t a_stride, const ProductShare& share, std::int64_t panel) {
+// Rows in blocks of nearly equal height, since a tile of two or three rows cannot hide the latency of its
+// chains.
+void few_rows_panel(const ProductJob& job, const float* a, std::int64_t a_stride, const ProductShare& share,
+                    std::int64_t panel) {
   float sums[kFewRows * kLanes];
   const std::int64_t rows = share.last_row - share.first_row;
   const std::int64_t blocks = (rows + kTileRows - 1) / kTileRows;
@@ -119,9 +129,15 @@ void few_rows_panel(const ProductJob& job, const float* a, std::int64_t a_stride
     const std::int64_t k = job.inputs * piece / pieces, k_count = job.inputs * (piece + 1) / pieces - k;
     for (std::int64_t block = 0; block < blocks; ++block) {
       const std::int64_t row = rows * block / blocks, row_count = rows * (block + 1) / blocks - row;
-      Strip strip{a + row * a_stride + k, a_stride, weights + k * kLanes, k_count, sums + row * kLanes,
-                  piece == 0 ? Chain::from_zero : Chain::go_on, nullptr};
-      // One block streams ahead of itself; several share the lines of the next piece, which follows in memory.
+      Strip strip{a + row * a_stride + k,
+                  a_stride,
+                  weights + k * kLanes,
+                  k_count,
+                  sums + row * kLanes,
+                  piece == 0 ? Chain::from_zero : Chain::go_on,
+                  nullptr};
+      // One block streams ahead of itself; several share the lines of the next piece, which follows in
+      // memory.
       const float* next = strip.panel + k_count * kLanes;
       if (blocks == 1) {
         strip.prefetch = strip.panel + kAhead;
@@ -145,7 +161,8 @@ void few_rows_product(const ProductJob& job, const ProductShare& share, float* w
   if (job.packing == Packing::bf16_pairs) {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t k = 0; k < job.inputs; ++k) {
-        workspace[r * job.inputs + k] = round_bf16_1(a[r * a_stride + source_index(k, job.inputs, job.packing)]);
+        workspace[r * job.inputs + k] =
+            round_bf16_1(a[r * a_stride + source_index(k, job.inputs, job.packing)]);
       }
     }
     a = workspace;
@@ -158,7 +175,8 @@ void few_rows_product(const ProductJob& job, const ProductShare& share, float* w
 
 // ---- many rows ----
 
-// A tile of packed rows (kTileRows side by side) times panels that lie panel_stride apart; c's panels are c_panel_stride apart.
+// A tile of packed rows (kTileRows side by side) times panels that lie panel_stride apart; c's panels are
+// c_panel_stride apart.
 struct Tile {
   const float* a;
   const float* panel;
@@ -177,14 +195,16 @@ void tile_body(const Tile& t) {
   for (int p = 0; p < panels; ++p) {
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
-      acc[p][r] = t.chain == Chain::go_on ? load(t.c + p * t.c_panel_stride + r * t.c_stride) : broadcast(0.0f);
+      acc[p][r] =
+          t.chain == Chain::go_on ? load(t.c + p * t.c_panel_stride + r * t.c_stride) : broadcast(0.0f);
     }
   }
   // The sums of the next tile come while this one works.
 #pragma GCC unroll 2
   for (int p = 0; p < panels; ++p) {
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r) __builtin_prefetch(t.c + p * t.c_panel_stride + (rows + r) * t.c_stride, 1, 3);
+    for (int r = 0; r < rows; ++r)
+      __builtin_prefetch(t.c + p * t.c_panel_stride + (rows + r) * t.c_stride, 1, 3);
   }
   const float* a = t.a;
   const float* b = t.panel;
@@ -250,7 +270,8 @@ void narrow_tile(std::int64_t rows, int width, Tile t) {
   float* c = t.c;
   const std::int64_t c_stride = t.c_stride;
   if (t.chain == Chain::go_on) {
-    for (std::int64_t r = 0; r < rows; ++r) store(aside + r * kLanes, load_masked(c + r * c_stride, width, 0.0f));
+    for (std::int64_t r = 0; r < rows; ++r)
+      store(aside + r * kLanes, load_masked(c + r * c_stride, width, 0.0f));
   }
   t.c = aside;
   t.c_stride = kLanes;
@@ -261,7 +282,8 @@ void narrow_tile(std::int64_t rows, int width, Tile t) {
 void block_product(const ProductJob& job, const Block& block, const float* packed, bool full_width) {
   const std::int64_t panel_floats = job.inputs * kLanes;
   for (std::int64_t panel = block.first_panel; panel < block.last_panel;) {
-    const bool pair = kTilePanels == 2 && panel + 1 < block.last_panel && (full_width || width_of(job, panel + 1) == kLanes);
+    const bool pair = kTilePanels == 2 && panel + 1 < block.last_panel &&
+                      (full_width || width_of(job, panel + 1) == kLanes);
     const float* weights = job.panels + panel * panel_floats + block.k * kLanes;
     const std::int64_t step = pair ? 2 : 1;
     const float* next = panel + step < block.last_panel ? weights + step * panel_floats : weights;
@@ -295,8 +317,8 @@ void pack_block(float* packed, const ProductJob& job, const Block& block) {
     return;
   }
   for (std::int64_t row = 0; row < block.rows; row += kTileRows) {
-    pack_tile_rows<kTileRows>(packed + row * block.k_count, job, block.first_row + row, smaller(kTileRows, block.rows - row),
-                              block.k, block.k_count);
+    pack_tile_rows<kTileRows>(packed + row * block.k_count, job, block.first_row + row,
+                              smaller(kTileRows, block.rows - row), block.k, block.k_count);
   }
 }
 
@@ -312,7 +334,8 @@ void all_pieces(const ProductJob& job, Block block, float* packed, bool full_wid
   }
 }
 
-void many_rows_product(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats) {
+void many_rows_product(const ProductJob& job, const ProductShare& share, float* workspace,
+                       std::int64_t workspace_floats) {
   const std::int64_t piece = job.inputs < kLeastPiece ? kLeastPiece : smaller(job.inputs, kPiece);
   const std::int64_t block_rows = kBlockFloats / piece / kTileRows * kTileRows;
   const std::int64_t rows = share.last_row - share.first_row;
@@ -326,7 +349,8 @@ void many_rows_product(const ProductJob& job, const ProductShare& share, float* 
   for (std::int64_t row = share.first_row; row < share.last_row; row += height) {
     const std::int64_t count = smaller(height, share.last_row - row);
     for (std::int64_t panel = share.first_panel; panel < share.last_panel; panel += group) {
-      Block block{row, count, panel, smaller(panel + group, share.last_panel), 0, 0, nullptr, 0, 0, Chain::from_zero};
+      Block block{row, count, panel,           smaller(panel + group, share.last_panel), 0, 0, nullptr,
+                  0,   0,     Chain::from_zero};
       if (job.residual == nullptr) {
         block.c = job.output + row * job.output_stride + panel * kLanes;
         block.c_stride = job.output_stride;
@@ -345,7 +369,8 @@ void many_rows_product(const ProductJob& job, const ProductShare& share, float* 
   }
 }
 
-void product(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats) {
+void product(const ProductJob& job, const ProductShare& share, float* workspace,
+             std::int64_t workspace_floats) {
   const std::int64_t rows = share.last_row - share.first_row;
   const bool fits = job.packing == Packing::as_is || rows * job.inputs <= workspace_floats;
   if (rows <= kFewRows && job.a_k_stride == 1 && job.start == Start::from_zero && fits) {

@@ -11,13 +11,17 @@ MAXPLUS_LANE std::int64_t source_index(std::int64_t k, std::int64_t count, Packi
   return packing == Packing::bf16_pairs && (k ^ 1) < count ? k ^ 1 : k;
 }
 
-MAXPLUS_LANE float packed_value(float x, Packing packing) { return packing == Packing::bf16_pairs ? round_bf16_1(x) : x; }
-MAXPLUS_LANE Lanes packed_value(Lanes x, Packing packing) { return packing == Packing::bf16_pairs ? round_bf16(x) : x; }
+MAXPLUS_LANE float packed_value(float x, Packing packing) {
+  return packing == Packing::bf16_pairs ? round_bf16_1(x) : x;
+}
+MAXPLUS_LANE Lanes packed_value(Lanes x, Packing packing) {
+  return packing == Packing::bf16_pairs ? round_bf16(x) : x;
+}
 
 // out [k_count][width] <- rows of a, `width` apart in out; k from first_k on.
 template <int width>
-inline void pack_tile_rows(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows, std::int64_t first_k,
-                           std::int64_t k_count) {
+inline void pack_tile_rows(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows,
+                           std::int64_t first_k, std::int64_t k_count) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const float* in = job.a + (first_row + r) * job.a_row_stride;
     if (job.packing == Packing::as_is) {
@@ -25,18 +29,19 @@ inline void pack_tile_rows(float* out, const ProductJob& job, std::int64_t first
       for (std::int64_t k = 0; k < k_count; ++k) out[k * width + r] = in[k * job.a_k_stride];
     } else {
       for (std::int64_t k = 0; k < k_count; ++k) {
-        out[k * width + r] = round_bf16_1(in[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride]);
+        out[k * width + r] =
+            round_bf16_1(in[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride]);
       }
     }
   }
 }
 
-// The same for all tiles of a block whose rows lie side by side in memory (a_row_stride 1): a few k at a time for all tiles,
-// so that each line is read once. More k than ways of the first cache would push each other out, since the strides
-// are often multiples of 4 KiB.
+// The same for all tiles of a block whose rows lie side by side in memory (a_row_stride 1): a few k at a time
+// for all tiles, so that each line is read once. More k than ways of the first cache would push each other
+// out, since the strides are often multiples of 4 KiB.
 template <int width>
-inline void pack_tiles_across(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows, std::int64_t first_k,
-                              std::int64_t k_count) {
+inline void pack_tiles_across(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows,
+                              std::int64_t first_k, std::int64_t k_count) {
   constexpr std::int64_t kTogether = 8;
   const float* a = job.a + first_row;
   for (std::int64_t begin = 0; begin < k_count; begin += kTogether) {
@@ -54,7 +59,8 @@ inline void pack_tiles_across(float* out, const ProductJob& job, std::int64_t fi
     for (; row < rows; ++row) {
       float* to = out + row / width * width * k_count + row % width;
       for (std::int64_t k = begin; k < end; ++k) {
-        to[k * width] = packed_value(a[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride + row], job.packing);
+        to[k * width] = packed_value(
+            a[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride + row], job.packing);
       }
     }
   }
@@ -75,7 +81,8 @@ inline void pack_rows(const PackJob& job) {
     }
     for (std::int64_t k = 0; k < job.columns; ++k) {
       const std::int64_t from = source_index(k, job.columns, job.packing);
-      for (std::int64_t j = 0; j < width; ++j) out[k * kLanes + j] = packed_value(in[j * job.columns + from], job.packing);
+      for (std::int64_t j = 0; j < width; ++j)
+        out[k * kLanes + j] = packed_value(in[j * job.columns + from], job.packing);
       for (std::int64_t j = width; j < kLanes; ++j) out[k * kLanes + j] = 0.0f;
     }
   }

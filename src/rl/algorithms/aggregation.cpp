@@ -46,7 +46,8 @@ StepStatistics count_step(const Algorithm& algorithm, std::span<const Experience
   for (const Experience* experience : step) {
     if (!algorithm.takes_part(*experience)) continue;
     statistics.sequences += 1;
-    for (const std::uint8_t trainable : experience->rollout.trainable) statistics.tokens += trainable != 0 ? 1 : 0;
+    for (const std::uint8_t trainable : experience->rollout.trainable)
+      statistics.tokens += trainable != 0 ? 1 : 0;
   }
   return statistics;
 }

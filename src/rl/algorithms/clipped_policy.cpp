@@ -31,13 +31,13 @@ PolicyTerm policy_term(double ratio, double advantage, const ClippedPolicy& poli
   const double free_value = ratio * advantage;
   const double clipped_value = clipped * advantage;
   PolicyTerm term{-free_value, -advantage, ClipSide::none};
-  if (clipped_value < free_value) term = {-clipped_value, 0, ratio < clipped ? ClipSide::low : ClipSide::high};
+  if (clipped_value < free_value)
+    term = {-clipped_value, 0, ratio < clipped ? ClipSide::low : ClipSide::high};
   if (policy.dual_clip && advantage < 0 && *policy.dual_clip * advantage > -term.value) {
     term = {-(*policy.dual_clip * advantage), 0, ClipSide::high};
   }
   return term;
 }
-
 
 void check_lengths(std::size_t tokens, std::initializer_list<std::size_t> others) {
   for (const std::size_t other : others) {
@@ -78,7 +78,8 @@ std::vector<double> widen(std::span<const float> values) { return {values.begin(
 
 std::vector<float> narrow(const std::vector<double>& values) {
   std::vector<float> narrowed(values.size());
-  std::transform(values.begin(), values.end(), narrowed.begin(), [](double x) { return static_cast<float>(x); });
+  std::transform(values.begin(), values.end(), narrowed.begin(),
+                 [](double x) { return static_cast<float>(x); });
   return narrowed;
 }
 
@@ -89,7 +90,8 @@ KlEstimator kl_estimator_of(const std::string& name) {
   if (name == "k1") return KlEstimator::k1;
   if (name == "k2") return KlEstimator::k2;
   if (name == "k3") return KlEstimator::k3;
-  throw Error(ExitCode::config, Fault{"", fmt::format("[algorithm] kl = '{}' is unknown", name), "none, k1, k2 or k3", ""});
+  throw Error(ExitCode::config,
+              Fault{"", fmt::format("[algorithm] kl = '{}' is unknown", name), "none, k1, k2 or k3", ""});
 }
 
 KlTerm kl_term(KlEstimator estimator, double log_prob, double reference_log_prob) {
@@ -111,13 +113,16 @@ KlTerm kl_term(KlEstimator estimator, double log_prob, double reference_log_prob
   MAXPLUS_REQUIRE(false, "unknown KL estimator");
 }
 
-DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& statistics, const ClippedPolicy& policy) {
+DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& statistics,
+                               const ClippedPolicy& policy) {
   const std::size_t tokens = terms.trainable.size();
   check_lengths(tokens, {terms.log_prob.size(), terms.old_log_prob.size(), terms.advantage.size()});
-  MAXPLUS_REQUIRE(terms.reference_log_prob.size() == tokens || (terms.reference_log_prob.empty() && policy.kl == KlEstimator::none),
+  MAXPLUS_REQUIRE(terms.reference_log_prob.size() == tokens ||
+                      (terms.reference_log_prob.empty() && policy.kl == KlEstimator::none),
                   "a KL term needs the reference's log-probabilities");
-  MAXPLUS_REQUIRE(terms.entropy.size() == tokens || (terms.entropy.empty() && policy.entropy_coefficient == 0),
-                  "an entropy term needs entropies");
+  MAXPLUS_REQUIRE(
+      terms.entropy.size() == tokens || (terms.entropy.empty() && policy.entropy_coefficient == 0),
+      "an entropy term needs entropies");
   const std::int64_t trainable_tokens = count_trainable(terms.trainable);
   const double denominator = policy.aggregation.denominator(statistics, trainable_tokens);
   const bool of_sequence = policy.ratio == RatioLevel::sequence;
@@ -147,7 +152,8 @@ DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& s
     }
     result.d_entropy[t] = policy.entropy_coefficient == 0 ? 0.0 : -policy.entropy_coefficient / denominator;
   }
-  const double shared = of_sequence ? shared_slope / static_cast<double>(std::max<std::int64_t>(trainable_tokens, 1)) : 0.0;
+  const double shared =
+      of_sequence ? shared_slope / static_cast<double>(std::max<std::int64_t>(trainable_tokens, 1)) : 0.0;
   for (std::size_t t = 0; t < tokens; ++t) {
     if (terms.trainable[t] != 0) result.d_log_prob[t] = (result.d_log_prob[t] + shared) / denominator;
   }
@@ -158,12 +164,14 @@ DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& s
   return result;
 }
 
-TokenLoss clipped_policy_loss(const TokenTerms& terms, const StepStatistics& statistics, const ClippedPolicy& policy) {
+TokenLoss clipped_policy_loss(const TokenTerms& terms, const StepStatistics& statistics,
+                              const ClippedPolicy& policy) {
   const std::vector<double> log_prob = widen(terms.log_prob), entropy = widen(terms.entropy),
-                            old_log_prob = widen(terms.old_log_prob), reference = widen(terms.reference_log_prob),
-                            advantage = widen(terms.advantage);
-  DoubleLoss wide = clipped_policy_loss(DoubleTerms{log_prob, entropy, old_log_prob, reference, advantage, terms.trainable},
-                                        statistics, policy);
+                            old_log_prob = widen(terms.old_log_prob),
+                            reference = widen(terms.reference_log_prob), advantage = widen(terms.advantage);
+  DoubleLoss wide =
+      clipped_policy_loss(DoubleTerms{log_prob, entropy, old_log_prob, reference, advantage, terms.trainable},
+                          statistics, policy);
   TokenLoss loss = std::move(wide.sums);
   loss.d_log_prob = narrow(wide.d_log_prob);
   loss.d_entropy = narrow(wide.d_entropy);
