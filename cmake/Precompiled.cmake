@@ -1,11 +1,12 @@
-# Headers of libraries that most sources include, compiled once for src/ and once for tests/ (other options, other file).
+# Headers of libraries that most sources include, compiled once for each set of options: two in src/, one in tests/.
 #
 # Off by default, so that a developer's build finds the source that forgot to include what it uses.
 set(MAXPLUS_PRECOMPILED_sources <algorithm> <cstdint> <filesystem> <functional> <map> <memory> <optional> <set> <span>
   <string> <string_view> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+set(MAXPLUS_PRECOMPILED_control ${MAXPLUS_PRECOMPILED_sources})
 set(MAXPLUS_PRECOMPILED_tests ${MAXPLUS_PRECOMPILED_sources} <gtest/gtest.h>)
 
-# kind: sources | tests. The first target of a kind compiles the headers, the others take them from it.
+# kind: sources | control | tests. The first target of a kind compiles the headers, the others take them from it.
 function(maxplus_precompile target kind)
   if(NOT MAXPLUS_PRECOMPILE)
     return()
