@@ -1,6 +1,6 @@
-// Gradient of attention on the host. A part of the work is (tree of segments, key head): its thread goes
-// through the segments of the tree in order, parents first, and continues the chains of an ancestor's keys
-// with each segment's queries.
+// Gradient of attention on the host. A part of the work is (tree of segments, key head): its thread goes through the
+// segments of the tree in order, parents first, and continues the chains of an ancestor's keys with each segment's
+// queries.
 #include <algorithm>
 #include <atomic>
 
@@ -70,8 +70,8 @@ void clear(const AttentionPath& path, const Problem& problem, std::int64_t first
 enum class Direction { load, store };
 
 // Between the gradients of keys and values of a segment's rows and their places on the path.
-void move_gradients(const Problem& problem, const AttentionPath& path, const TrieSegment& segment,
-                    std::int64_t kv_head, Direction direction) {
+void move_gradients(const Problem& problem, const AttentionPath& path, const TrieSegment& segment, std::int64_t kv_head,
+                    Direction direction) {
   for (std::int64_t i = 0; i < segment.count; ++i) {
     float* const d_key =
         problem.d_qkv + (segment.first_row + i) * problem.row() + (problem.heads + kv_head) * problem.width;
@@ -87,12 +87,10 @@ void move_gradients(const Problem& problem, const AttentionPath& path, const Tri
   }
 }
 
-void gather(const Problem& problem, const AttentionPath& path, const TrieSegment& segment,
-            std::int64_t kv_head) {
-  const float* const key =
-      problem.qkv + segment.first_row * problem.row() + (problem.heads + kv_head) * problem.width;
-  problem.table.gather(path, key, key + problem.kv_heads * problem.width, problem.row(),
-                       segment.first_position, segment.count, problem.width);
+void gather(const Problem& problem, const AttentionPath& path, const TrieSegment& segment, std::int64_t kv_head) {
+  const float* const key = problem.qkv + segment.first_row * problem.row() + (problem.heads + kv_head) * problem.width;
+  problem.table.gather(path, key, key + problem.kv_heads * problem.width, problem.row(), segment.first_position,
+                       segment.count, problem.width);
 }
 
 void segment_backward(const Problem& problem, std::int64_t segment, std::int64_t kv_head, float* memory) {
@@ -138,19 +136,17 @@ void tree_backward(const Problem& problem, std::int64_t root, std::int64_t kv_he
 }
 
 // Segments cover all rows, and a child's positions follow its parent's.
-std::int64_t check_trie(const TrieSegment* segments, std::int64_t count, std::int64_t tokens,
-                        std::int64_t longest) {
+std::int64_t check_trie(const TrieSegment* segments, std::int64_t count, std::int64_t tokens, std::int64_t longest) {
   std::int64_t covered = 0, roots = 0;
   for (std::int64_t s = 0; s < count; ++s) {
     const TrieSegment& own = segments[s];
     const bool has_parent = own.parent >= 0 && own.parent < s;
-    const std::int64_t expected =
-        has_parent ? segments[own.parent].first_position + segments[own.parent].count : 0;
+    const std::int64_t expected = has_parent ? segments[own.parent].first_position + segments[own.parent].count : 0;
     MAXPLUS_REQUIRE(
         own.parent < s && own.count >= 0 && own.first_row >= 0 && own.first_row + own.count <= tokens &&
             own.first_position == expected && own.first_position + own.count <= longest,
-        fmt::format("segment {}: rows {} + {} of {}, position {} instead of {}, parent {}, longest path {}",
-                    s, own.first_row, own.count, tokens, own.first_position, expected, own.parent, longest));
+        fmt::format("segment {}: rows {} + {} of {}, position {} instead of {}, parent {}, longest path {}", s,
+                    own.first_row, own.count, tokens, own.first_position, expected, own.parent, longest));
     covered += own.count;
     roots += own.parent < 0 ? 1 : 0;
   }
@@ -160,15 +156,15 @@ std::int64_t check_trie(const TrieSegment* segments, std::int64_t count, std::in
 
 }  // namespace
 
-std::int64_t attention_backward_scratch(const Stream& stream, std::int64_t longest, std::int64_t,
-                                        std::int64_t, std::int64_t head_width) {
+std::int64_t attention_backward_scratch(const Stream& stream, std::int64_t longest, std::int64_t, std::int64_t,
+                                        std::int64_t head_width) {
   return stream.threads() * scratch_of_thread(longest, head_width);
 }
 
-void attention_backward(const Stream& stream, TensorView d_qkv, TensorView d_out, TensorView out,
-                        TensorView lse, TensorView qkv, const TrieSegment* segments,
-                        std::int64_t segment_count, std::int64_t longest, TensorView scratch,
-                        std::int64_t heads, std::int64_t kv_heads, std::int64_t head_width, float scale) {
+void attention_backward(const Stream& stream, TensorView d_qkv, TensorView d_out, TensorView out, TensorView lse,
+                        TensorView qkv, const TrieSegment* segments, std::int64_t segment_count, std::int64_t longest,
+                        TensorView scratch, std::int64_t heads, std::int64_t kv_heads, std::int64_t head_width,
+                        float scale) {
   const host::Region region("maxplus.attention_backward");
   const std::int64_t tokens = qkv.extent(0), row = (heads + 2 * kv_heads) * head_width;
   check_view("attention_backward qkv", qkv, DType::f32, {tokens, row});
@@ -178,8 +174,7 @@ void attention_backward(const Stream& stream, TensorView d_qkv, TensorView d_out
   check_view("attention_backward lse", lse, DType::f32, {tokens, heads});
   check_size("attention_backward scratch", scratch, DType::f32,
              attention_backward_scratch(stream, longest, heads, kv_heads, head_width));
-  MAXPLUS_REQUIRE(kv_heads > 0 && heads % kv_heads == 0,
-                  fmt::format("{} heads over {} key heads", heads, kv_heads));
+  MAXPLUS_REQUIRE(kv_heads > 0 && heads % kv_heads == 0, fmt::format("{} heads over {} key heads", heads, kv_heads));
   const std::int64_t parts = check_trie(segments, segment_count, tokens, longest) * kv_heads;
   const Problem problem{qkv.as<float>(),
                         out.as<float>(),
@@ -196,15 +191,14 @@ void attention_backward(const Stream& stream, TensorView d_qkv, TensorView d_out
                         MAXPLUS_TABLE(attention_backward_table)};
   float* const memory = scratch.as<float>();
   std::atomic<std::int64_t> next{0};
-  host::for_each_range(stream, std::min<std::int64_t>(parts, stream.threads()),
-                       [&](std::int64_t, std::int64_t, int thread) {
-                         std::int64_t root = -1, tree = -1;  // the tree that the cursor stands on
-                         for (std::int64_t part = next.fetch_add(1); part < parts; part = next.fetch_add(1)) {
-                           while (tree < part / kv_heads) tree += segments[++root].parent < 0 ? 1 : 0;
-                           tree_backward(problem, root, part % kv_heads,
-                                         memory + thread * scratch_of_thread(longest, head_width));
-                         }
-                       });
+  host::for_each_range(
+      stream, std::min<std::int64_t>(parts, stream.threads()), [&](std::int64_t, std::int64_t, int thread) {
+        std::int64_t root = -1, tree = -1;  // the tree that the cursor stands on
+        for (std::int64_t part = next.fetch_add(1); part < parts; part = next.fetch_add(1)) {
+          while (tree < part / kv_heads) tree += segments[++root].parent < 0 ? 1 : 0;
+          tree_backward(problem, root, part % kv_heads, memory + thread * scratch_of_thread(longest, head_width));
+        }
+      });
 }
 
 }  // namespace maxplus::ops

@@ -36,8 +36,7 @@ std::uint16_t* bf16_data(const char* what, const TensorView& view, std::int64_t 
 
 void copy_bytes(const Stream& stream, void* out, const void* in, std::size_t bytes) {
   for_each_run(stream, static_cast<std::int64_t>(bytes), [&](std::int64_t first, std::int64_t count, int) {
-    std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first,
-                static_cast<std::size_t>(count));
+    std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first, static_cast<std::size_t>(count));
   });
 }
 
@@ -52,8 +51,7 @@ void fill(const Stream& stream, TensorView out, float value) {
 
 void copy(const Stream& stream, TensorView out, TensorView in) {
   const host::Region region("copy");
-  MAXPLUS_REQUIRE(out.dtype() == in.dtype() && out.size() == in.size(),
-                  describe(in) + " to " + describe(out));
+  MAXPLUS_REQUIRE(out.dtype() == in.dtype() && out.size() == in.size(), describe(in) + " to " + describe(out));
   copy_bytes(stream, out.data(), in.data(), in.bytes());
 }
 
@@ -82,9 +80,8 @@ void scale(const Stream& stream, TensorView out, TensorView in, float factor) {
 void to_bf16(const Stream& stream, TensorView out_bf16, TensorView in) {
   std::uint16_t* to = bf16_data("out_bf16", out_bf16, in.size());
   const float* from = in.as<float>();
-  for_each_run(stream, in.size(), [&](std::int64_t first, std::int64_t count, int) {
-    table().to_bf16(to + first, from + first, count);
-  });
+  for_each_run(stream, in.size(),
+               [&](std::int64_t first, std::int64_t count, int) { table().to_bf16(to + first, from + first, count); });
 }
 
 void from_bf16(const Stream& stream, TensorView out, TensorView in_bf16) {
@@ -110,8 +107,6 @@ void copy_to_device(const Stream& stream, TensorView out, const void* host) {
   copy_bytes(stream, out.data(), host, out.bytes());
 }
 
-void copy_to_host(const Stream& stream, void* host, TensorView in) {
-  copy_bytes(stream, host, in.data(), in.bytes());
-}
+void copy_to_host(const Stream& stream, void* host, TensorView in) { copy_bytes(stream, host, in.data(), in.bytes()); }
 
 }  // namespace maxplus::ops

@@ -1,5 +1,5 @@
-// Row lookups and their gradients on the host. Lookups are cut by tokens; sums into shared rows are cut by
-// channels, so that every thread goes through all tokens in order.
+// Row lookups and their gradients on the host. Lookups are cut by tokens; sums into shared rows are cut by channels, so
+// that every thread goes through all tokens in order.
 #include "ops/embedding.hpp"
 
 #include <algorithm>
@@ -42,8 +42,7 @@ void take(const Stream& stream, const char* what, TensorView out, TensorView tab
 enum class Before { keep, zero };
 
 // table row index[i] += in row i, i ascending.
-void add(const Stream& stream, const char* what, TensorView table, TensorView in, TensorView index,
-         Before before) {
+void add(const Stream& stream, const char* what, TensorView table, TensorView in, TensorView index, Before before) {
   const std::int64_t count = in.extent(0), channels = in.extent(1), rows = table.extent(0);
   check_view(what, in, DType::f32, {count, channels});
   check_view(what, table, DType::f32, {rows, channels});
@@ -51,20 +50,18 @@ void add(const Stream& stream, const char* what, TensorView table, TensorView in
   float* const sums = table.as<float>();
   const float* const x = in.as<float>();
   const std::int32_t* const i = index.as<std::int32_t>();
-  host::for_each_range(stream, (channels + kChannelBlock - 1) / kChannelBlock,
-                       [&](std::int64_t first, std::int64_t last, int) {
-                         const std::int64_t begin = first * kChannelBlock,
-                                            width = std::min(last * kChannelBlock, channels) - begin;
-                         if (before == Before::zero) {
-                           for (std::int64_t r = 0; r < rows; ++r)
-                             std::fill_n(sums + r * channels + begin, width, 0.0f);
-                         }
-                         for (std::int64_t n = 0; n < count; ++n) {
-                           float* const to = sums + i[n] * channels + begin;
-                           const float* const from = x + n * channels + begin;
-                           for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
-                         }
-                       });
+  host::for_each_range(
+      stream, (channels + kChannelBlock - 1) / kChannelBlock, [&](std::int64_t first, std::int64_t last, int) {
+        const std::int64_t begin = first * kChannelBlock, width = std::min(last * kChannelBlock, channels) - begin;
+        if (before == Before::zero) {
+          for (std::int64_t r = 0; r < rows; ++r) std::fill_n(sums + r * channels + begin, width, 0.0f);
+        }
+        for (std::int64_t n = 0; n < count; ++n) {
+          float* const to = sums + i[n] * channels + begin;
+          const float* const from = x + n * channels + begin;
+          for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
+        }
+      });
 }
 
 }  // namespace

@@ -20,11 +20,10 @@ InstructionSet asked_for() {
   for (int set = 0; set <= static_cast<int>(best); ++set) {
     if (kNames[set] == wish) return static_cast<InstructionSet>(set);
   }
-  throw Error(ExitCode::unavailable,
-              Fault{"", std::string("MAXPLUS_SIMD = \"") + wish + "\" in the environment",
-                    "plain, avx2 or avx512, and not more than this processor has, which is " +
-                        std::string(kNames[static_cast<int>(best)]),
-                    "unset MAXPLUS_SIMD"});
+  throw Error(ExitCode::unavailable, Fault{"", std::string("MAXPLUS_SIMD = \"") + wish + "\" in the environment",
+                                           "plain, avx2 or avx512, and not more than this processor has, which is " +
+                                               std::string(kNames[static_cast<int>(best)]),
+                                           "unset MAXPLUS_SIMD"});
 }
 
 std::atomic<int>& current() {
@@ -37,8 +36,7 @@ std::atomic<int>& current() {
 InstructionSet best_instruction_set() {
 #ifdef MAXPLUS_X86
   __builtin_cpu_init();
-  const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   if (avx2 && avx512) return InstructionSet::avx512;

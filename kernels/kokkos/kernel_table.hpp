@@ -1,6 +1,6 @@
 #pragma once
-// Which instruction set runs, and how a kernel reaches its bodies (README.md, "adding a kernel"). For
-// baseline files only: files in simd/ must not include it.
+// Which instruction set runs, and how a kernel reaches its bodies (README.md, "adding a kernel"). For baseline files
+// only: files in simd/ must not include it.
 
 namespace maxplus::host {
 
@@ -8,8 +8,8 @@ enum class InstructionSet : int { plain = 0, avx2 = 1, avx512 = 2 };
 
 // The best that this processor has.
 InstructionSet best_instruction_set();
-// What runs: the best, or what MAXPLUS_SIMD in the environment asks for. Throws Error(ExitCode::unavailable)
-// when that is unknown or more than the processor has.
+// What runs: the best, or what MAXPLUS_SIMD in the environment asks for. Throws Error(ExitCode::unavailable) when that
+// is unknown or more than the processor has.
 InstructionSet instruction_set_in_use();
 // Tests compare the sets within one process. Not above best_instruction_set().
 void use_instruction_set(InstructionSet set);
@@ -17,12 +17,9 @@ void use_instruction_set(InstructionSet set);
 template <class Table>
 const Table& choose_table(const Table& (*plain)(), const Table& (*avx2)(), const Table& (*avx512)()) {
   switch (instruction_set_in_use()) {
-    case InstructionSet::avx512:
-      return avx512();
-    case InstructionSet::avx2:
-      return avx2();
-    case InstructionSet::plain:
-      break;
+    case InstructionSet::avx512: return avx512();
+    case InstructionSet::avx2: return avx2();
+    case InstructionSet::plain: break;
   }
   return plain();
 }

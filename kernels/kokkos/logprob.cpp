@@ -13,24 +13,23 @@ namespace maxplus::ops {
 
 namespace {
 
-void check_targets(const char* what, TensorView row, TensorView target, std::int64_t rows,
-                   std::int64_t vocabulary) {
+void check_targets(const char* what, TensorView row, TensorView target, std::int64_t rows, std::int64_t vocabulary) {
   const std::int64_t count = row.extent(0);
   check_view(what, row, DType::i32, {count});
   check_view(what, target, DType::i32, {count});
   const std::int32_t* const r = row.as<std::int32_t>();
   const std::int32_t* const j = target.as<std::int32_t>();
   for (std::int64_t n = 0; n < count; ++n) {
-    MAXPLUS_REQUIRE(r[n] >= 0 && r[n] < rows && j[n] >= 0 && j[n] < vocabulary,
-                    fmt::format("{}: entry {} is (row {}, target {}) of logits [{}, {}]", what, n, r[n], j[n],
-                                rows, vocabulary));
+    MAXPLUS_REQUIRE(
+        r[n] >= 0 && r[n] < rows && j[n] >= 0 && j[n] < vocabulary,
+        fmt::format("{}: entry {} is (row {}, target {}) of logits [{}, {}]", what, n, r[n], j[n], rows, vocabulary));
   }
 }
 
 }  // namespace
 
-void softmax_statistics(const Stream& stream, TensorView row_maximum, TensorView row_log_sum,
-                        TensorView entropy, TensorView logits, float inverse_temperature) {
+void softmax_statistics(const Stream& stream, TensorView row_maximum, TensorView row_log_sum, TensorView entropy,
+                        TensorView logits, float inverse_temperature) {
   const host::Region region("maxplus.softmax_statistics");
   const std::int64_t rows = logits.extent(0), vocabulary = logits.extent(1);
   check_view("softmax_statistics logits", logits, DType::f32, {rows, vocabulary});
@@ -69,9 +68,9 @@ void gather_log_prob(const Stream&, TensorView log_prob, TensorView logits, Tens
   }
 }
 
-void log_prob_backward(const Stream& stream, TensorView logits, TensorView row_maximum,
-                       TensorView row_log_sum, TensorView entropy, TensorView row, TensorView target,
-                       TensorView d_log_prob, TensorView d_entropy, float inverse_temperature) {
+void log_prob_backward(const Stream& stream, TensorView logits, TensorView row_maximum, TensorView row_log_sum,
+                       TensorView entropy, TensorView row, TensorView target, TensorView d_log_prob,
+                       TensorView d_entropy, float inverse_temperature) {
   const host::Region region("maxplus.log_prob_backward");
   const std::int64_t rows = logits.extent(0), vocabulary = logits.extent(1), count = row.extent(0);
   check_view("log_prob_backward logits", logits, DType::f32, {rows, vocabulary});

@@ -35,8 +35,8 @@ void pack(const Stream& stream, std::int64_t panels, const PackJob& whole, void 
   });
 }
 
-// How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins,
-// panels first, because then each thread streams its own weights.
+// How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins, panels first,
+// because then each thread streams its own weights.
 int threads_over_rows(int threads, std::int64_t tiles, std::int64_t panels) {
   int best = 1;
   std::int64_t least = -1;
@@ -66,8 +66,7 @@ void run_product(const Stream& stream, const ProductJob& job, std::int64_t rows)
       const int r = static_cast<int>(part) / by_panels, p = static_cast<int>(part) % by_panels;
       const ProductShare share{host::part_begin(tiles, by_rows, r) * table.tile_rows,
                                std::min(host::part_begin(tiles, by_rows, r + 1) * table.tile_rows, rows),
-                               host::part_begin(panels, by_panels, p),
-                               host::part_begin(panels, by_panels, p + 1)};
+                               host::part_begin(panels, by_panels, p), host::part_begin(panels, by_panels, p + 1)};
       if (share.first_row < share.last_row && share.first_panel < share.last_panel) {
         table.product(job, share, team.workspace(thread), host::Team::kWorkspaceFloats);
       }
@@ -86,8 +85,8 @@ void forward(const Stream& stream, const TensorView& out, const float* residual,
   check_view("out", out, DType::f32, {rows, outputs});
   check_size("packed", packed, DType::f32, packed_elements(outputs, inputs));
   run_product(stream,
-              ProductJob{in.as<float>(), inputs, 1, packing_of(arithmetic), packed.as<float>(), inputs,
-                         outputs, out.as<float>(), outputs, host::Start::from_zero, residual},
+              ProductJob{in.as<float>(), inputs, 1, packing_of(arithmetic), packed.as<float>(), inputs, outputs,
+                         out.as<float>(), outputs, host::Start::from_zero, residual},
               rows);
 }
 
@@ -107,8 +106,7 @@ void pack_weight(const Stream& stream, TensorView packed, TensorView weight, Ari
        MAXPLUS_TABLE(matmul_table).pack_rows);
 }
 
-void pack_weight_transposed(const Stream& stream, TensorView packed, TensorView weight,
-                            Arithmetic arithmetic) {
+void pack_weight_transposed(const Stream& stream, TensorView packed, TensorView weight, Arithmetic arithmetic) {
   const host::Region region("pack_weight_transposed");
   check_matrix("weight", weight);
   const std::int64_t inputs = weight.extent(0), outputs = weight.extent(1);
@@ -124,8 +122,8 @@ void matmul(const Stream& stream, TensorView out, TensorView in, TensorView pack
   forward(stream, out, nullptr, in, packed, outputs, arithmetic);
 }
 
-void matmul_add_residual(const Stream& stream, TensorView out, TensorView residual, TensorView in,
-                         TensorView packed, std::int64_t outputs, Arithmetic arithmetic) {
+void matmul_add_residual(const Stream& stream, TensorView out, TensorView residual, TensorView in, TensorView packed,
+                         std::int64_t outputs, Arithmetic arithmetic) {
   const host::Region region("matmul_add_residual");
   check_view("residual", residual, DType::f32, {in.extent(0), outputs});
   forward(stream, out, residual.as<float>(), in, packed, outputs, arithmetic);
@@ -148,8 +146,8 @@ void matmul_weight_gradient(const Stream& stream, TensorView d_weight, TensorVie
        PackJob{scratch.as<float>(), in.as<float>(), tokens, inputs, packing_of(arithmetic), 0, 0},
        MAXPLUS_TABLE(matmul_table).pack_columns);
   run_product(stream,
-              ProductJob{d_out.as<float>(), 1, outputs, packing_of(arithmetic), scratch.as<float>(), tokens,
-                         inputs, d_weight.as<float>(), inputs, host::Start::from_output, nullptr},
+              ProductJob{d_out.as<float>(), 1, outputs, packing_of(arithmetic), scratch.as<float>(), tokens, inputs,
+                         d_weight.as<float>(), inputs, host::Start::from_output, nullptr},
               outputs);
 }
 

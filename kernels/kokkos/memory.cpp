@@ -1,9 +1,9 @@
 // Memory of the host backend: anonymous mappings in huge pages.
 //
-// Not Kokkos::kokkos_malloc, because that promises neither 2 MiB alignment nor a moment between mapping and
-// first touch in which huge pages can be asked for (4 KiB pages cost about a tenth of the read bandwidth),
-// and refuses to free after Kokkos::finalize. A fresh mapping reads as zero and each page is placed where the
-// thread runs that touches it first, which is the team thread that works on it.
+// Not Kokkos::kokkos_malloc, because that promises neither 2 MiB alignment nor a moment between mapping and first touch
+// in which huge pages can be asked for (4 KiB pages cost about a tenth of the read bandwidth), and refuses to free
+// after Kokkos::finalize. A fresh mapping reads as zero and each page is placed where the thread runs that touches it
+// first, which is the team thread that works on it.
 
 #include "device/memory.hpp"
 
@@ -85,9 +85,7 @@ Memory::~Memory() {
 }
 
 Memory::Memory(Memory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      bytes_(std::exchange(other.bytes_, 0)),
-      space_(other.space_) {}
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), space_(other.space_) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(data_, other.data_);

@@ -29,8 +29,8 @@ void rms_norm(const Stream& stream, TensorView out, TensorView inverse_rms, Tens
   });
 }
 
-void rms_norm_backward(const Stream& stream, TensorView d_in, TensorView d_weight, TensorView addend,
-                       TensorView d_out, TensorView in, TensorView inverse_rms, TensorView weight) {
+void rms_norm_backward(const Stream& stream, TensorView d_in, TensorView d_weight, TensorView addend, TensorView d_out,
+                       TensorView in, TensorView inverse_rms, TensorView weight) {
   const host::Region region("maxplus.rms_norm_backward");
   const std::int64_t tokens = in.extent(0), channels = in.extent(1);
   check_view("rms_norm_backward in", in, DType::f32, {tokens, channels});
@@ -50,11 +50,9 @@ void rms_norm_backward(const Stream& stream, TensorView d_in, TensorView d_weigh
   const float* const r = inverse_rms.as<float>();
   const float* const w = weight.as<float>();
   constexpr std::int64_t kGroup = 16;  // channels of one set of lanes
-  host::for_each_range(stream, (channels + kGroup - 1) / kGroup,
-                       [&](std::int64_t first, std::int64_t last, int) {
-                         table.weight_gradient(dw, d, x, r, tokens, channels, first * kGroup,
-                                               std::min(last * kGroup, channels));
-                       });
+  host::for_each_range(stream, (channels + kGroup - 1) / kGroup, [&](std::int64_t first, std::int64_t last, int) {
+    table.weight_gradient(dw, d, x, r, tokens, channels, first * kGroup, std::min(last * kGroup, channels));
+  });
   host::for_each_range(stream, tokens, [&](std::int64_t first, std::int64_t last, int) {
     const std::int64_t at = first * channels;
     table.backward(dx + at, a + at, d + at, x + at, r + first, w, last - first, channels);

@@ -18,11 +18,9 @@ void adamw(const Stream& stream, TensorView weight, TensorView first_moment, Ten
   const std::int64_t elements = weight.size();
   MAXPLUS_REQUIRE(
       first_moment.size() == elements && second_moment.size() == elements && gradient.size() == elements,
-      describe(weight) + ", " + describe(first_moment) + ", " + describe(second_moment) + ", " +
-          describe(gradient));
-  const host::AdamWNumbers numbers{step.learning_rate, step.beta1,        step.beta2,
-                                   step.epsilon,       step.weight_decay, step.gradient_scale,
-                                   step.correction1,   step.correction2};
+      describe(weight) + ", " + describe(first_moment) + ", " + describe(second_moment) + ", " + describe(gradient));
+  const host::AdamWNumbers numbers{step.learning_rate, step.beta1,          step.beta2,       step.epsilon,
+                                   step.weight_decay,  step.gradient_scale, step.correction1, step.correction2};
   float* w = weight.as<float>();
   float* m = first_moment.as<float>();
   float* v = second_moment.as<float>();

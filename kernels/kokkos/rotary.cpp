@@ -21,9 +21,8 @@ void rotary(const Stream& stream, TensorView qkv, TensorView cosine, TensorView 
   check_view("rotary position", position, DType::i32, {tokens});
   const std::int32_t* const p = position.as<std::int32_t>();
   for (std::int64_t t = 0; t < tokens; ++t) {
-    MAXPLUS_REQUIRE(
-        p[t] >= 0 && p[t] < positions,
-        fmt::format("token {} stands at position {}, the table has {} positions", t, p[t], positions));
+    MAXPLUS_REQUIRE(p[t] >= 0 && p[t] < positions,
+                    fmt::format("token {} stands at position {}, the table has {} positions", t, p[t], positions));
   }
   const host::RotaryTable& table = MAXPLUS_TABLE(rotary_table);
   float* const x = qkv.as<float>();

@@ -39,18 +39,15 @@ DeviceRuntime::DeviceRuntime() {
 DeviceRuntime::~DeviceRuntime() { Kokkos::finalize(); }
 
 std::string backend_description() {
-  return fmt::format("kokkos {}.{}.{} ({})", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
-                     KOKKOS_VERSION % 100, Kokkos::DefaultHostExecutionSpace::name());
+  return fmt::format("kokkos {}.{}.{} ({})", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
+                     Kokkos::DefaultHostExecutionSpace::name());
 }
 
 std::string instruction_set() {
   switch (host::instruction_set_in_use()) {
-    case host::InstructionSet::avx512:
-      return "avx512";
-    case host::InstructionSet::avx2:
-      return "avx2";
-    case host::InstructionSet::plain:
-      break;
+    case host::InstructionSet::avx512: return "avx512";
+    case host::InstructionSet::avx2: return "avx2";
+    case host::InstructionSet::plain: break;
   }
   return "plain";
 }

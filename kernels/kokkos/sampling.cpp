@@ -1,10 +1,9 @@
 // Drawing tokens on the host: rows are cut over the team.
 //
-// Without top_k and top_p a row costs one pass over exponentials and one block of 256. With them the kept set
-// is found exactly: tokens in the order (logit descending, index ascending) are collected and sorted in
-// growing pieces, so a set of a hundred tokens does not pay for sorting a vocabulary. Sums over the kept set
-// are in double, in that order, and the token is the first one whose running sum exceeds uniform times their
-// total. top_k is applied first.
+// Without top_k and top_p a row costs one pass over exponentials and one block of 256. With them the kept set is found
+// exactly: tokens in the order (logit descending, index ascending) are collected and sorted in growing pieces, so a set
+// of a hundred tokens does not pay for sorting a vocabulary. Sums over the kept set are in double, in that order, and
+// the token is the first one whose running sum exceeds uniform times their total. top_k is applied first.
 #include "ops/sampling.hpp"
 
 #include <algorithm>
@@ -22,15 +21,10 @@ namespace {
 
 using host::kSamplingBlock;
 
-std::int64_t block_count(std::int64_t vocabulary) {
-  return (vocabulary + kSamplingBlock - 1) / kSamplingBlock;
-}
+std::int64_t block_count(std::int64_t vocabulary) { return (vocabulary + kSamplingBlock - 1) / kSamplingBlock; }
 
-// Per thread: exponentials [V], candidates [V + 1] (i32; one more than there can be is written, not kept),
-// block sums.
-std::int64_t scratch_of_thread(std::int64_t vocabulary) {
-  return 2 * vocabulary + 1 + block_count(vocabulary);
-}
+// Per thread: exponentials [V], candidates [V + 1] (i32; one more than there can be is written, not kept), block sums.
+std::int64_t scratch_of_thread(std::int64_t vocabulary) { return 2 * vocabulary + 1 + block_count(vocabulary); }
 
 struct Row {
   const host::SamplingTable& table;
@@ -48,11 +42,10 @@ struct Drawn {
   float log_sum;
 };
 
-// Rounding may leave every running sum at or below the goal; then the last token of positive probability is
-// drawn.
+// Rounding may leave every running sum at or below the goal; then the last token of positive probability is drawn.
 Drawn draw_from_all(const Row& row) {
-  const float total = row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum,
-                                           row.rule.inverse_temperature);
+  const float total =
+      row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
   const float goal = row.uniform * total;
   float running = 0, before = 0;
   std::int64_t block = 0;
@@ -65,8 +58,7 @@ Drawn draw_from_all(const Row& row) {
     if (running > goal) break;
   }
   const std::int64_t begin = block * kSamplingBlock, count = std::min(kSamplingBlock, row.vocabulary - begin);
-  row.table.exponentials(row.exponential, row.logits + begin, count, row.maximum,
-                         row.rule.inverse_temperature);
+  row.table.exponentials(row.exponential, row.logits + begin, count, row.maximum, row.rule.inverse_temperature);
   std::int64_t last = 0;
   running = before;
   for (std::int64_t j = 0; j < count; ++j) {
@@ -77,9 +69,9 @@ Drawn draw_from_all(const Row& row) {
   return {begin + last, row.log_sum};
 }
 
-// The tokens in the order (logit descending, index ascending), brought forward piece by piece. A piece holds
-// the tokens of an interval of logits, each interval twice as long as the one before, so that the tokens that
-// matter are found in a pass or two. Logits that are not numbers are never reached.
+// The tokens in the order (logit descending, index ascending), brought forward piece by piece. A piece holds the tokens
+// of an interval of logits, each interval twice as long as the one before, so that the tokens that matter are found in
+// a pass or two. Logits that are not numbers are never reached.
 class Order {
  public:
   // At most `limit` tokens will be asked for.
@@ -108,8 +100,7 @@ class Order {
   }
 
  private:
-  static constexpr float kFirstLength = 2,
-                         kLastLength = 64;  // in units of z; exp(-126) of the maximum is nothing
+  static constexpr float kFirstLength = 2, kLastLength = 64;  // in units of z; exp(-126) of the maximum is nothing
 
   std::int64_t collect_next_interval() {
     const float high = high_;
@@ -165,17 +156,15 @@ Kept keep(const Row& row) {
   Order order(row, some ? row.rule.top_k : row.vocabulary);
   if (some) {
     const Kept kept = keep_top_k(row, order);
-    return row.rule.top_p < 1 ? keep_top_p(row, order, static_cast<double>(row.rule.top_p) * kept.total)
-                              : kept;
+    return row.rule.top_p < 1 ? keep_top_p(row, order, static_cast<double>(row.rule.top_p) * kept.total) : kept;
   }
-  const float total = row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum,
-                                           row.rule.inverse_temperature);
+  const float total =
+      row.table.block_sums(row.block_sum, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
   return keep_top_p(row, order, static_cast<double>(row.rule.top_p) * static_cast<double>(total));
 }
 
 Drawn draw_from_kept(const Row& row) {
-  row.table.exponentials(row.exponential, row.logits, row.vocabulary, row.maximum,
-                         row.rule.inverse_temperature);
+  row.table.exponentials(row.exponential, row.logits, row.vocabulary, row.maximum, row.rule.inverse_temperature);
   const Kept kept = keep(row);
   const double goal = static_cast<double>(row.uniform) * kept.total;
   double running = 0;
@@ -200,9 +189,8 @@ std::int64_t sampling_scratch(const Stream& stream, std::int64_t vocabulary) {
   return stream.threads() * scratch_of_thread(vocabulary);
 }
 
-void sample(const Stream& stream, TensorView token, TensorView log_prob, TensorView logits,
-            TensorView row_maximum, TensorView row_log_sum, TensorView uniform, TensorView scratch,
-            const SamplingRule& rule) {
+void sample(const Stream& stream, TensorView token, TensorView log_prob, TensorView logits, TensorView row_maximum,
+            TensorView row_log_sum, TensorView uniform, TensorView scratch, const SamplingRule& rule) {
   const host::Region region("maxplus.sample");
   const std::int64_t rows = logits.extent(0), vocabulary = logits.extent(1);
   check_view("sample logits", logits, DType::f32, {rows, vocabulary});

@@ -37,8 +37,7 @@ void set_flush_to_zero() {
 Team::Team(int threads, Stream::Waiting waiting)
     : threads_(threads),
       spin_(waiting == Stream::Waiting::spin_briefly),
-      workspace_(static_cast<std::size_t>(std::max(threads, 1)) * kWorkspaceFloats * sizeof(float),
-                 Space::host) {
+      workspace_(static_cast<std::size_t>(std::max(threads, 1)) * kWorkspaceFloats * sizeof(float), Space::host) {
   MAXPLUS_REQUIRE(threads >= 1, "a stream has at least one thread");
   set_flush_to_zero();
   workers_.reserve(static_cast<std::size_t>(threads - 1));
@@ -66,8 +65,7 @@ std::uint32_t Team::await_change(const std::atomic<std::uint32_t>& word, std::ui
 void Team::run(Body body, void* context) {
   body_ = body;
   context_ = context;
-  const std::uint32_t goal =
-      finished_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(threads_ - 1);
+  const std::uint32_t goal = finished_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(threads_ - 1);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   body(context, 0);

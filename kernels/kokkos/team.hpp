@@ -1,12 +1,11 @@
 #pragma once
 // The fixed team of threads behind a Stream, and how kernels cut their work over it.
 //
-// Why an own team and not Kokkos::parallel_for: bits must not depend on the number of threads, so work is cut
-// by output, statically and contiguously (each thread also streams one long run of the weights), and a decode
-// step starts some 400 kernels, so a start must cost a microsecond and may not depend on which execution
-// space a site's Kokkos was built with (Debian's has Serial only). Kokkos gives initialisation, its tools'
-// regions (region.hpp) and the description; if its default host space is concurrent it is left idle. Memory
-// is mapped by memory.cpp, which says why.
+// Why an own team and not Kokkos::parallel_for: bits must not depend on the number of threads, so work is cut by
+// output, statically and contiguously (each thread also streams one long run of the weights), and a decode step starts
+// some 400 kernels, so a start must cost a microsecond and may not depend on which execution space a site's Kokkos was
+// built with (Debian's has Serial only). Kokkos gives initialisation, its tools' regions (region.hpp) and the
+// description; if its default host space is concurrent it is left idle. Memory is mapped by memory.cpp, which says why.
 //
 // Bodies must not throw and must not start work on the same stream.
 
@@ -35,8 +34,7 @@ class Team {
   int threads() const { return threads_; }
   // body(context, t) for every thread t, 0 in the caller; returns when all have finished.
   void run(Body body, void* context);
-  // Scratch of one thread, kWorkspaceFloats f32. Whoever runs a kernel owns it until the kernel's call
-  // returns.
+  // Scratch of one thread, kWorkspaceFloats f32. Whoever runs a kernel owns it until the kernel's call returns.
   static constexpr std::int64_t kWorkspaceFloats = 512 * 1024;
   float* workspace(int thread) const {
     return static_cast<float*>(workspace_.data()) + static_cast<std::int64_t>(thread) * kWorkspaceFloats;

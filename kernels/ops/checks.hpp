@@ -18,8 +18,7 @@ inline void check_view(const char* what, const TensorView& view, DType dtype,
   for (std::int64_t extent : extents) right = right && view.extent(axis++) == extent;
   if (!right) {
     std::string expected = std::string(name_of(dtype)) + " [";
-    for (std::int64_t extent : extents)
-      expected += fmt::format("{}{}", expected.back() == '[' ? "" : ", ", extent);
+    for (std::int64_t extent : extents) expected += fmt::format("{}{}", expected.back() == '[' ? "" : ", ", extent);
     fail_invariant(what, __FILE__, __LINE__, fmt::format("is {}, expected {}]", describe(view), expected));
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Rotary position embedding (Su et al., 2021), rotate-half form: within a head, element i < D/2 is paired
-// with i + D/2 and turned by the angle position * frequency_i.
+// Rotary position embedding (Su et al., 2021), rotate-half form: within a head, element i < D/2 is paired with
+// i + D/2 and turned by the angle position * frequency_i.
 
 #include "device/stream.hpp"
 #include "tensor/tensor_view.hpp"

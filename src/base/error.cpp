@@ -30,8 +30,7 @@ Error::Error(ExitCode code, std::string found) : Error(code, Fault{"", std::move
 std::string format_faults(const std::vector<Fault>& faults) {
   std::string text;
   for (const Fault& fault : faults) {
-    text +=
-        fmt::format("maxplus: error: {}{}{}\n", fault.where, fault.where.empty() ? "" : ": ", fault.found);
+    text += fmt::format("maxplus: error: {}{}{}\n", fault.where, fault.where.empty() ? "" : ": ", fault.found);
     if (!fault.expected.empty()) text += fmt::format("  expected: {}\n", fault.expected);
     if (!fault.advice.empty()) text += fmt::format("  try: {}\n", fault.advice);
   }
@@ -39,9 +38,9 @@ std::string format_faults(const std::vector<Fault>& faults) {
 }
 
 void fail_invariant(const char* condition, const char* file, int line, const std::string& detail) {
-  throw Error(ExitCode::software, Fault{fmt::format("{}:{}", file, line),
-                                        fmt::format("broken invariant '{}': {}", condition, detail), "",
-                                        "report this: it is a bug in maxplus"});
+  throw Error(ExitCode::software,
+              Fault{fmt::format("{}:{}", file, line), fmt::format("broken invariant '{}': {}", condition, detail), "",
+                    "report this: it is a bug in maxplus"});
 }
 
 }  // namespace maxplus

@@ -1,8 +1,8 @@
 #pragma once
 // Errors that end the program: what was found, what was expected, what to do, and the exit code.
 //
-// Codes follow sysexits.h because the low ones belong to MPI and those above 128 to signals. A scheduler's
-// script needs one rule: start again on 75 and 80.
+// Codes follow sysexits.h because the low ones belong to MPI and those above 128 to signals. A scheduler's script
+// needs one rule: start again on 75 and 80.
 
 #include <stdexcept>
 #include <string>
@@ -54,8 +54,7 @@ class Error : public std::runtime_error {
 std::string format_faults(const std::vector<Fault>& faults);
 
 // A broken invariant is our bug: throws Error(ExitCode::software) with file and line of the caller.
-[[noreturn]] void fail_invariant(const char* condition, const char* file, int line,
-                                 const std::string& detail);
+[[noreturn]] void fail_invariant(const char* condition, const char* file, int line, const std::string& detail);
 
 }  // namespace maxplus
 

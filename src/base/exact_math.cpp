@@ -8,8 +8,7 @@ namespace maxplus {
 
 namespace {
 
-constexpr double kLn2High =
-    6.93147180369123816490e-01;  // 32 significant bits of ln 2, so that k * high is exact
+constexpr double kLn2High = 6.93147180369123816490e-01;  // 32 significant bits of ln 2, so that k * high is exact
 constexpr double kLn2Low = 1.90821492927058770002e-10;
 constexpr double kInvLn2 = 1.44269504088896338700;
 // pi / 2 in three parts of about 33 bits each

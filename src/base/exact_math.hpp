@@ -1,9 +1,8 @@
 #pragma once
 // exp, log, sin and cos in double whose bits do not depend on the processor.
 //
-// The C library chooses its variant by the processor (with or without fused multiply-add), so its last bit
-// may differ between machines. These use plain additions and multiplications only (contraction is off), good
-// to about 1e-15.
+// The C library chooses its variant by the processor (with or without fused multiply-add), so its last bit may differ
+// between machines. These use plain additions and multiplications only (contraction is off), good to about 1e-15.
 
 namespace maxplus {
 

@@ -24,9 +24,8 @@ struct Log::Sinks {
       auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path.string());
       file = std::make_shared<spdlog::logger>("file", std::move(sink));
     } catch (const spdlog::spdlog_ex& error) {
-      throw Error(ExitCode::cannot_create,
-                  Fault{path.string(), "the log cannot be opened: " + one_line(error.what()),
-                        "a folder that may be written to", "another folder with --out"});
+      throw Error(ExitCode::cannot_create, Fault{path.string(), "the log cannot be opened: " + one_line(error.what()),
+                                                 "a folder that may be written to", "another folder with --out"});
     }
     file->set_pattern(fmt::format("%Y-%m-%dT%H:%M:%S.%e rank={} %l %v", rank));
     file->flush_on(spdlog::level::info);
@@ -36,14 +35,9 @@ struct Log::Sinks {
   void write(spdlog::level::level_enum level, std::string_view text) {
     const std::string line = one_line(trim(text));
     switch (level) {
-      case spdlog::level::warn:
-        terminal->warn("warning: {}", line);
-        break;
-      case spdlog::level::err:
-        terminal->error("rank {}: {}", rank, line);
-        break;
-      default:
-        terminal->log(level, line);
+      case spdlog::level::warn: terminal->warn("warning: {}", line); break;
+      case spdlog::level::err: terminal->error("rank {}: {}", rank, line); break;
+      default: terminal->log(level, line);
     }
     if (file) file->log(level, line);
   }
@@ -51,8 +45,7 @@ struct Log::Sinks {
 
 Log::Log(int rank, Verbosity verbosity) : sinks_(std::make_unique<Sinks>()) {
   sinks_->rank = rank;
-  sinks_->terminal =
-      std::make_shared<spdlog::logger>("terminal", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  sinks_->terminal = std::make_shared<spdlog::logger>("terminal", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   sinks_->terminal->set_pattern("maxplus: %v");
   sinks_->terminal->set_level(verbosity == Verbosity::quiet ? spdlog::level::warn : spdlog::level::info);
   sinks_->terminal->flush_on(spdlog::level::info);

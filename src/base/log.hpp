@@ -1,8 +1,8 @@
 #pragma once
 // The run's log: one event a line, to standard error and to the run's log.txt.
 //
-// Rank 0 speaks for the job; another rank speaks only in trouble, and then says which rank it is. Progress
-// lines that are drawn over each other do not come through here.
+// Rank 0 speaks for the job; another rank speaks only in trouble, and then says which rank it is. Progress lines that
+// are drawn over each other do not come through here.
 
 #include <filesystem>
 #include <memory>
@@ -22,9 +22,8 @@ class Log {
   Log(Log&&) noexcept;
   Log& operator=(Log&&) noexcept;
 
-  // From now on lines go to this file too, appended. Rank 0 creates it at once, others when they first have
-  // trouble. Throws Error(ExitCode::cannot_create) if it cannot be opened; a disk that fills up later loses
-  // lines, not the run.
+  // From now on lines go to this file too, appended. Rank 0 creates it at once, others when they first have trouble.
+  // Throws Error(ExitCode::cannot_create) if it cannot be opened; a disk that fills up later loses lines, not the run.
   void open(const std::filesystem::path& file);
 
   void event(std::string_view line);    // rank 0

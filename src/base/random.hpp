@@ -1,6 +1,6 @@
 #pragma once
-// Random draws as functions of counters (Philox4x32-10; Salmon et al., 2011): no generator state exists, so
-// the same numbers are drawn on any number of ranks, in any order, and after a resume.
+// Random draws as functions of counters (Philox4x32-10; Salmon et al., 2011): no generator state exists, so the same
+// numbers are drawn on any number of ranks, in any order, and after a resume.
 
 #include <cmath>
 #include <cstdint>
@@ -26,11 +26,10 @@ struct RandomBlock {
   std::uint32_t word[4];
 };
 
-inline RandomBlock random_block(std::uint64_t seed, Purpose purpose, std::uint64_t first,
-                                std::uint64_t second) {
+inline RandomBlock random_block(std::uint64_t seed, Purpose purpose, std::uint64_t first, std::uint64_t second) {
   const r123::Philox4x32::ctr_type counter = {
-      {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
-       static_cast<std::uint32_t>(second), static_cast<std::uint32_t>(second >> 32)}};
+      {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32), static_cast<std::uint32_t>(second),
+       static_cast<std::uint32_t>(second >> 32)}};
   const r123::Philox4x32::key_type key = {
       {static_cast<std::uint32_t>(seed) ^ (static_cast<std::uint32_t>(purpose) << 20),
        static_cast<std::uint32_t>(seed >> 32) + static_cast<std::uint32_t>(purpose)}};

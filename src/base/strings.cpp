@@ -61,21 +61,11 @@ std::string quote(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     switch (c) {
-      case '"':
-        quoted += "\\\"";
-        break;
-      case '\\':
-        quoted += "\\\\";
-        break;
-      case '\n':
-        quoted += "\\n";
-        break;
-      case '\r':
-        quoted += "\\r";
-        break;
-      case '\t':
-        quoted += "\\t";
-        break;
+      case '"': quoted += "\\\""; break;
+      case '\\': quoted += "\\\\"; break;
+      case '\n': quoted += "\\n"; break;
+      case '\r': quoted += "\\r"; break;
+      case '\t': quoted += "\\t"; break;
       default:
         if (byte < 0x20 || byte == 0x7F) {
           quoted += fmt::format("\\u{:04X}", byte);
@@ -115,8 +105,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
     std::swap(before, last);
     std::swap(last, row);
@@ -125,8 +114,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest_known(std::string_view name, const std::vector<std::string>& known) {
-  constexpr std::size_t kLongestName =
-      64;  // longer text is no misspelt name, and the distance costs its square
+  constexpr std::size_t kLongestName = 64;  // longer text is no misspelt name, and the distance costs its square
   if (name.empty() || name.size() > kLongestName) return std::nullopt;
   const std::string lower = lower_case(name);
   const std::size_t limit = std::max<std::size_t>(2, (name.size() + 2) / 3);

@@ -26,8 +26,8 @@ std::string one_line(std::string_view text);
 
 // Insertions, deletions, substitutions and exchanges of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
-// The name that was probably meant: the least distance, at most a third of the length (rounded up, at least
-// 2), or the only name that the text begins or ends. The first of equals wins.
+// The name that was probably meant: the least distance, at most a third of the length (rounded up, at least 2), or the
+// only name that the text begins or ends. The first of equals wins.
 std::optional<std::string> nearest_known(std::string_view name, const std::vector<std::string>& known);
 // "; did you mean 'x'?", or nothing.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);

@@ -1,8 +1,8 @@
 #pragma once
 // The last collectives of a communicator, kept so that a watchdog thread can say where a silent rank stands.
 //
-// One thread writes, any thread reads; every field is atomic, so a reader may see the newest row half filled,
-// never garbage.
+// One thread writes, any thread reads; every field is atomic, so a reader may see the newest row half filled, never
+// garbage.
 
 #include <array>
 #include <atomic>

@@ -25,14 +25,12 @@ void check_mpi(int code, const char* call, const char* communicator) {
   MPI_Error_class(code, &error_class);
   ExitCode exit = ExitCode::software;
   if (error_class == MPI_ERR_NO_MEM) exit = ExitCode::os;
-  if (error_class == MPI_ERR_IO || error_class == MPI_ERR_NO_SPACE || error_class == MPI_ERR_QUOTA)
-    exit = ExitCode::io;
-  throw Error(exit,
-              Fault{"",
-                    fmt::format("{} on the communicator '{}' failed: {}", call, communicator,
-                                std::string(text.data(), static_cast<std::size_t>(length))),
-                    "every MPI call returns without an error",
-                    "look for an earlier message of another rank; if there is none, report this as a bug"});
+  if (error_class == MPI_ERR_IO || error_class == MPI_ERR_NO_SPACE || error_class == MPI_ERR_QUOTA) exit = ExitCode::io;
+  throw Error(exit, Fault{"",
+                          fmt::format("{} on the communicator '{}' failed: {}", call, communicator,
+                                      std::string(text.data(), static_cast<std::size_t>(length))),
+                          "every MPI call returns without an error",
+                          "look for an earlier message of another rank; if there is none, report this as a bug"});
 }
 
 }  // namespace maxplus

@@ -20,8 +20,7 @@ constexpr std::size_t kLargestPiece = std::size_t{512}
                                       << 20;     // MPI libraries have faults near 2^31; we stay well below
 constexpr int kTagRing = 11, kTagExchange = 12;  // the table of tags of this layer; all < 32768
 
-// What every rank must agree on before a collective starts. Numbers only, so that it travels as three of
-// them.
+// What every rank must agree on before a collective starts. Numbers only, so that it travels as three of them.
 struct Signature {
   enum class Call : std::int64_t {
     barrier,
@@ -44,40 +43,26 @@ struct Signature {
 
 const char* name_of(Signature::Call call) {
   switch (call) {
-    case Signature::Call::barrier:
-      return "barrier";
-    case Signature::Call::broadcast:
-      return "broadcast";
-    case Signature::Call::sum:
-      return "sum";
-    case Signature::Call::maximum:
-      return "maximum";
-    case Signature::Call::minimum:
-      return "minimum";
-    case Signature::Call::gather_all:
-      return "gather_all";
-    case Signature::Call::exchange:
-      return "exchange";
-    case Signature::Call::gather_all_in_place:
-      return "gather_all_in_place";
-    case Signature::Call::require_equal:
-      return "require_equal";
-    case Signature::Call::split:
-      return "split";
+    case Signature::Call::barrier: return "barrier";
+    case Signature::Call::broadcast: return "broadcast";
+    case Signature::Call::sum: return "sum";
+    case Signature::Call::maximum: return "maximum";
+    case Signature::Call::minimum: return "minimum";
+    case Signature::Call::gather_all: return "gather_all";
+    case Signature::Call::exchange: return "exchange";
+    case Signature::Call::gather_all_in_place: return "gather_all_in_place";
+    case Signature::Call::require_equal: return "require_equal";
+    case Signature::Call::split: return "split";
   }
   return "?";
 }
 
 const char* name_of(Signature::Type type) {
   switch (type) {
-    case Signature::Type::none:
-      return "no data";
-    case Signature::Type::byte:
-      return "bytes";
-    case Signature::Type::f64:
-      return "f64";
-    case Signature::Type::i64:
-      return "i64";
+    case Signature::Type::none: return "no data";
+    case Signature::Type::byte: return "bytes";
+    case Signature::Type::f64: return "f64";
+    case Signature::Type::i64: return "i64";
   }
   return "?";
 }
@@ -117,8 +102,8 @@ struct Communicator::Impl {
   void compare_signatures(const Signature& mine) const;
   void compare_exchange(std::span<const std::size_t> send, std::span<const std::size_t> receive) const;
   void broadcast_pieces(char* data, std::size_t bytes, int root) const;
-  void send_receive(const char* send, std::size_t send_bytes, int to, char* receive,
-                    std::size_t receive_bytes, int from, int tag) const;
+  void send_receive(const char* send, std::size_t send_bytes, int to, char* receive, std::size_t receive_bytes,
+                    int from, int tag) const;
   void ring(char* data, std::span<const std::size_t> bytes_of_rank) const;
   template <class T, class Fold>
   void fold_on_root(std::span<T> values, Fold fold) const;
@@ -130,8 +115,7 @@ namespace {
 class Scope {
  public:
   template <class Impl>
-  Scope(Impl& impl, const Signature& signature, std::size_t sent)
-      : traffic_(impl.traffic), record_(impl.record) {
+  Scope(Impl& impl, const Signature& signature, std::size_t sent) : traffic_(impl.traffic), record_(impl.record) {
     MAXPLUS_REQUIRE(std::this_thread::get_id() == impl.owner,
                     fmt::format("{} on the communicator '{}' by a thread that does not own it",
                                 maxplus::name_of(signature.call), impl.name));
@@ -175,8 +159,8 @@ void Communicator::Impl::adopt(MPI_Comm fresh) {
 
 void Communicator::Impl::compare_signatures(const Signature& mine) const {
   if (shadow == MPI_COMM_NULL) return;
-  const std::int64_t row[4] = {static_cast<std::int64_t>(mine.call), mine.bytes,
-                               static_cast<std::int64_t>(mine.type), mine.detail};
+  const std::int64_t row[4] = {static_cast<std::int64_t>(mine.call), mine.bytes, static_cast<std::int64_t>(mine.type),
+                               mine.detail};
   std::vector<std::int64_t> all(static_cast<std::size_t>(size) * 4);
   check(MPI_Allgather(row, 4, MPI_INT64_T, all.data(), 4, MPI_INT64_T, shadow), "MPI_Allgather (check mode)");
   bool equal = true;
@@ -185,9 +169,8 @@ void Communicator::Impl::compare_signatures(const Signature& mine) const {
   std::string found = fmt::format("the ranks of '{}' entered different collectives:", name);
   for (int r = 0; r < std::min(size, 16); ++r) {
     const std::int64_t* other = &all[static_cast<std::size_t>(r) * 4];
-    found += fmt::format(" rank {}: {} of {} bytes ({}, root {});", r,
-                         name_of(static_cast<Signature::Call>(other[0])), other[1],
-                         name_of(static_cast<Signature::Type>(other[2])), other[3]);
+    found += fmt::format(" rank {}: {} of {} bytes ({}, root {});", r, name_of(static_cast<Signature::Call>(other[0])),
+                         other[1], name_of(static_cast<Signature::Type>(other[2])), other[3]);
   }
   throw Error(ExitCode::software, Fault{"", found, "the same call, size, type and root on every rank",
                                         "report this as a bug, with the deck and the number of ranks"});
@@ -208,31 +191,29 @@ void Communicator::Impl::compare_exchange(std::span<const std::size_t> send,
   if (any < 0) return;
   std::string found = fmt::format("exchange on '{}': some rank expects another size than is sent", name);
   if (wrong >= 0) {
-    found =
-        fmt::format("exchange on '{}': rank {} expects {} bytes from rank {}, which sends {}", name, rank,
-                    receive[static_cast<std::size_t>(wrong)], wrong, theirs[static_cast<std::size_t>(wrong)]);
+    found = fmt::format("exchange on '{}': rank {} expects {} bytes from rank {}, which sends {}", name, rank,
+                        receive[static_cast<std::size_t>(wrong)], wrong, theirs[static_cast<std::size_t>(wrong)]);
   }
   throw Error(ExitCode::software, Fault{"", found, "equal sizes on both sides", "report this as a bug"});
 }
 
 void Communicator::Impl::broadcast_pieces(char* data, std::size_t bytes, int root) const {
   for (std::size_t at = 0; at < bytes; at += piece) {
-    check(MPI_Bcast(data + at, checked_count(std::min(piece, bytes - at)), MPI_BYTE, root, comm),
-          "MPI_Bcast");
+    check(MPI_Bcast(data + at, checked_count(std::min(piece, bytes - at)), MPI_BYTE, root, comm), "MPI_Bcast");
   }
 }
 
-// Both directions in step, piece by piece; the side that is finished first meets MPI_PROC_NULL. Every rank
-// walks the steps in the same order, so the least step that is not complete can always proceed.
+// Both directions in step, piece by piece; the side that is finished first meets MPI_PROC_NULL. Every rank walks the
+// steps in the same order, so the least step that is not complete can always proceed.
 void Communicator::Impl::send_receive(const char* send, std::size_t send_bytes, int to, char* receive,
                                       std::size_t receive_bytes, int from, int tag) const {
   const std::size_t longest = std::max(send_bytes, receive_bytes);
   for (std::size_t at = 0; at < longest; at += piece) {
     const std::size_t out = at < send_bytes ? std::min(piece, send_bytes - at) : 0;
     const std::size_t in = at < receive_bytes ? std::min(piece, receive_bytes - at) : 0;
-    check(MPI_Sendrecv(out > 0 ? send + at : nullptr, checked_count(out), MPI_BYTE,
-                       out > 0 ? to : MPI_PROC_NULL, tag, in > 0 ? receive + at : nullptr, checked_count(in),
-                       MPI_BYTE, in > 0 ? from : MPI_PROC_NULL, tag, comm, MPI_STATUS_IGNORE),
+    check(MPI_Sendrecv(out > 0 ? send + at : nullptr, checked_count(out), MPI_BYTE, out > 0 ? to : MPI_PROC_NULL, tag,
+                       in > 0 ? receive + at : nullptr, checked_count(in), MPI_BYTE, in > 0 ? from : MPI_PROC_NULL, tag,
+                       comm, MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   }
 }
@@ -245,22 +226,19 @@ void Communicator::Impl::ring(char* data, std::span<const std::size_t> bytes_of_
   for (int s = 0; s + 1 < size; ++s) {
     const auto out = static_cast<std::size_t>((rank + size - s) % size);
     const auto in = static_cast<std::size_t>((rank + size - s - 1) % size);
-    send_receive(data + offset[out], bytes_of_rank[out], to, data + offset[in], bytes_of_rank[in], from,
-                 kTagRing);
+    send_receive(data + offset[out], bytes_of_rank[out], to, data + offset[in], bytes_of_rank[in], from, kTagRing);
   }
 }
 
 template <class T, class Fold>
 void Communicator::Impl::fold_on_root(std::span<T> values, Fold fold) const {
   const std::size_t ranks = static_cast<std::size_t>(size);
-  const std::size_t most =
-      std::max<std::size_t>(1, std::min(piece, std::size_t{1} << 20) / sizeof(T) / ranks);
+  const std::size_t most = std::max<std::size_t>(1, std::min(piece, std::size_t{1} << 20) / sizeof(T) / ranks);
   std::vector<T> all(rank == 0 ? std::min(most, values.size()) * ranks : 0);
   for (std::size_t at = 0; at < values.size(); at += most) {
     const std::size_t n = std::min(most, values.size() - at);
     const int bytes = checked_count(n * sizeof(T));
-    check(MPI_Gather(values.data() + at, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, comm),
-          "MPI_Gather");
+    check(MPI_Gather(values.data() + at, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, comm), "MPI_Gather");
     if (rank == 0) {
       for (std::size_t r = 1; r < ranks; ++r) {
         for (std::size_t i = 0; i < n; ++i) values[at + i] = fold(values[at + i], all[r * n + i]);
@@ -278,8 +256,7 @@ Communicator Communicator::self(std::string name) {
   return Communicator(std::move(impl));
 }
 
-Communicator::Communicator(std::string name, MPI_Comm parent, Checking checking)
-    : impl_(std::make_unique<Impl>()) {
+Communicator::Communicator(std::string name, MPI_Comm parent, Checking checking) : impl_(std::make_unique<Impl>()) {
   impl_->name = std::move(name);
   impl_->checking = checking;
   MPI_Comm fresh = MPI_COMM_NULL;
@@ -329,9 +306,8 @@ void Communicator::barrier() const {
 void Communicator::broadcast(void* data, std::size_t bytes, int root) const {
   MAXPLUS_REQUIRE(root >= 0 && root < size(), fmt::format("root {} of {} ranks", root, size()));
   const std::size_t sent = rank() == root ? bytes * static_cast<std::size_t>(size() - 1) : 0;
-  const Scope scope(
-      *impl_, {Signature::Call::broadcast, static_cast<std::int64_t>(bytes), Signature::Type::byte, root},
-      sent);
+  const Scope scope(*impl_, {Signature::Call::broadcast, static_cast<std::int64_t>(bytes), Signature::Type::byte, root},
+                    sent);
   if (size() > 1) impl_->broadcast_pieces(static_cast<char*>(data), bytes, root);
 }
 
@@ -346,9 +322,7 @@ void fold(Impl& impl, std::span<T> values, Signature::Call call, Fold combine) {
   if (impl.size > 1) impl.fold_on_root(values, combine);
 }
 
-double larger(double a, double b) {
-  return std::isnan(a) || a > b ? a : b;
-}  // a NaN on either side comes through
+double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }  // a NaN on either side comes through
 double smaller(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 }  // namespace
@@ -359,12 +333,8 @@ void Communicator::sum(std::span<double> values) const {
 void Communicator::sum(std::span<std::int64_t> values) const {
   fold(*impl_, values, Signature::Call::sum, [](std::int64_t a, std::int64_t b) { return a + b; });
 }
-void Communicator::maximum(std::span<double> values) const {
-  fold(*impl_, values, Signature::Call::maximum, larger);
-}
-void Communicator::minimum(std::span<double> values) const {
-  fold(*impl_, values, Signature::Call::minimum, smaller);
-}
+void Communicator::maximum(std::span<double> values) const { fold(*impl_, values, Signature::Call::maximum, larger); }
+void Communicator::minimum(std::span<double> values) const { fold(*impl_, values, Signature::Call::minimum, smaller); }
 
 std::int64_t Communicator::maximum(std::int64_t value) const {
   fold(*impl_, std::span(&value, 1), Signature::Call::maximum,
@@ -390,8 +360,7 @@ std::vector<std::vector<std::byte>> Communicator::gather_all(std::span<const std
   if (ranks == 1) return {std::vector<std::byte>(mine.begin(), mine.end())};
   const std::uint64_t length = mine.size();
   std::vector<std::uint64_t> lengths(ranks);
-  impl_->check(MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, impl_->comm),
-               "MPI_Allgather");
+  impl_->check(MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, impl_->comm), "MPI_Allgather");
   const std::vector<std::size_t> bytes(lengths.begin(), lengths.end());
   std::vector<std::byte> flat(total(bytes));
   std::size_t offset = 0;
@@ -412,8 +381,7 @@ void Communicator::exchange(const void* send, std::span<const std::size_t> send_
                             std::span<const std::size_t> receive_bytes) const {
   const auto ranks = static_cast<std::size_t>(size());
   const auto me = static_cast<std::size_t>(rank());
-  MAXPLUS_REQUIRE(send_bytes.size() == ranks && receive_bytes.size() == ranks,
-                  "exchange needs one size a rank");
+  MAXPLUS_REQUIRE(send_bytes.size() == ranks && receive_bytes.size() == ranks, "exchange needs one size a rank");
   MAXPLUS_REQUIRE(send_bytes[me] == receive_bytes[me], "a rank expects from itself what it sends");
   const Scope scope(*impl_, {Signature::Call::exchange, 0, Signature::Type::byte, 0},
                     total(send_bytes) - send_bytes[me]);
@@ -428,8 +396,8 @@ void Communicator::exchange(const void* send, std::span<const std::size_t> send_
   if (send_bytes[me] > 0) std::memcpy(target + in[me], source + out[me], send_bytes[me]);
   for (std::size_t s = 1; s < ranks; ++s) {
     const std::size_t to = (me + s) % ranks, from = (me + ranks - s) % ranks;
-    impl_->send_receive(source + out[to], send_bytes[to], static_cast<int>(to), target + in[from],
-                        receive_bytes[from], static_cast<int>(from), kTagExchange);
+    impl_->send_receive(source + out[to], send_bytes[to], static_cast<int>(to), target + in[from], receive_bytes[from],
+                        static_cast<int>(from), kTagExchange);
   }
 }
 
@@ -441,10 +409,9 @@ void Communicator::gather_all_in_place(void* data, std::span<const std::size_t> 
   for (std::size_t r = 0; r < ranks; ++r) {
     weighted = static_cast<std::int64_t>(static_cast<std::uint64_t>(weighted) * 31 + bytes_of_rank[r]);
   }
-  const Scope scope(*impl_,
-                    {Signature::Call::gather_all_in_place, static_cast<std::int64_t>(bytes),
-                     Signature::Type::byte, weighted},
-                    bytes_of_rank[static_cast<std::size_t>(rank())] * (ranks - 1));
+  const Scope scope(
+      *impl_, {Signature::Call::gather_all_in_place, static_cast<std::int64_t>(bytes), Signature::Type::byte, weighted},
+      bytes_of_rank[static_cast<std::size_t>(rank())] * (ranks - 1));
   if (ranks > 1) impl_->ring(static_cast<char*>(data), bytes_of_rank);
 }
 
@@ -468,8 +435,8 @@ void Communicator::require_equal(const std::string& what, const std::string& tex
   constexpr std::size_t kShown = 400;
   throw Error(ExitCode::protocol,
               Fault{"",
-                    fmt::format("the ranks of '{}' disagree on the {}: rank 0 has '{}', rank {} has '{}'",
-                                impl_->name, what, of_root.substr(0, kShown), first, other.substr(0, kShown)),
+                    fmt::format("the ranks of '{}' disagree on the {}: rank 0 has '{}', rank {} has '{}'", impl_->name,
+                                what, of_root.substr(0, kShown), first, other.substr(0, kShown)),
                     "the same on every rank", "start all ranks with the same program, deck and files"});
 }
 

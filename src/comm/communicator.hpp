@@ -1,10 +1,10 @@
 #pragma once
 // A group of ranks: a named RAII value over an MPI communicator. A group of one is a correct no-op.
 //
-// Every call and byte is counted (traffic()). Transfers go in pieces below 1 GiB. MPI errors become Error
-// with the communicator's name and the call. In check mode (all tests) every collective first compares its
-// signature (call, bytes, type) with the other ranks' on a shadow communicator, so a mismatch is an error
-// that names the calls, not a hang.
+// Every call and byte is counted (traffic()). Transfers go in pieces below 1 GiB. MPI errors become Error with the
+// communicator's name and the call. In check mode (all tests) every collective first compares its signature (call,
+// bytes, type) with the other ranks' on a shadow communicator, so a mismatch is an error that names the calls, not a
+// hang.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace maxplus {
 
-// What this rank has sent, counted as if every receiver got it straight from the one that had it: a broadcast
-// costs its root bytes * (ranks - 1), a gather of all costs a rank its own bytes * (ranks - 1), a sum is a
-// gather to rank 0 and a broadcast. A group of one sends nothing. Calls of the check mode are not counted.
+// What this rank has sent, counted as if every receiver got it straight from the one that had it: a broadcast costs its
+// root bytes * (ranks - 1), a gather of all costs a rank its own bytes * (ranks - 1), a sum is a gather to rank 0 and a
+// broadcast. A group of one sends nothing. Calls of the check mode are not counted.
 struct Traffic {
   std::int64_t calls = 0;
   std::int64_t bytes_sent = 0;
@@ -44,12 +44,12 @@ class Communicator {
   MPI_Comm handle() const;  // for HDF5; MPI_COMM_SELF for a group of one made by self()
   const Traffic& traffic() const;
 
-  // Transfers are cut into pieces of at most this many bytes (below 1 GiB; tests lower it). Equal on all
-  // ranks; a part made by split() takes it over.
+  // Transfers are cut into pieces of at most this many bytes (below 1 GiB; tests lower it). Equal on all ranks; a part
+  // made by split() takes it over.
   void limit_pieces(std::size_t bytes);
 
-  // The collective that was begun last ("none" before the first), and the last 32 as text, one a line, with
-  // "running" behind one that has not returned. Both may be called by another thread (a watchdog).
+  // The collective that was begun last ("none" before the first), and the last 32 as text, one a line, with "running"
+  // behind one that has not returned. Both may be called by another thread (a watchdog).
   const char* last_call() const;
   std::string recent_calls() const;
 

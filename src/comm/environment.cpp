@@ -17,22 +17,21 @@ MpiEnvironment::MpiEnvironment(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread", "world");
   if (provided < MPI_THREAD_FUNNELED) {
-    throw Error(ExitCode::unavailable,
-                Fault{"", fmt::format("the MPI library offers thread level {}", provided),
-                      "MPI_THREAD_FUNNELED", "load an MPI library that was built with threads"});
+    throw Error(ExitCode::unavailable, Fault{"", fmt::format("the MPI library offers thread level {}", provided),
+                                             "MPI_THREAD_FUNNELED", "load an MPI library that was built with threads"});
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm node = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
-            "MPI_Comm_split_type", "world");
+  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type",
+            "world");
   MPI_Comm_size(node, &ranks_on_node_);
   MPI_Comm_rank(node, &rank_on_node_);
   MPI_Comm_free(&node);
 }
 
-// A rank that leaves by an exception must not wait for the others in MPI_Finalize: main catches, tells and
-// calls abort().
+// A rank that leaves by an exception must not wait for the others in MPI_Finalize: main catches, tells and calls
+// abort().
 MpiEnvironment::~MpiEnvironment() {
   if (std::uncaught_exceptions() == 0) MPI_Finalize();
 }

@@ -16,9 +16,8 @@ constexpr std::size_t kListed = 20;
 OnBadLine on_bad_line_of(const std::string& name) {
   if (name == "stop") return OnBadLine::stop;
   if (name == "skip") return OnBadLine::skip;
-  throw Error(ExitCode::config,
-              Fault{"", fmt::format("[data] on_bad_line = {} is not known", in_quotes(name)),
-                    "\"stop\" or \"skip\"", "on_bad_line = \"stop\""});
+  throw Error(ExitCode::config, Fault{"", fmt::format("[data] on_bad_line = {} is not known", in_quotes(name)),
+                                      "\"stop\" or \"skip\"", "on_bad_line = \"stop\""});
 }
 
 void BadLines::add(const Fault& fault) {
@@ -38,8 +37,7 @@ void BadLines::finish() const {
 
 std::string BadLines::summary() const {
   if (count_ == 0) return "";
-  return fmt::format("skipped {} of {} lines; the first: {}: {}", count_, lines_, listed_[0].where,
-                     listed_[0].found);
+  return fmt::format("skipped {} of {} lines; the first: {}: {}", count_, lines_, listed_[0].where, listed_[0].found);
 }
 
 }  // namespace maxplus

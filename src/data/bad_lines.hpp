@@ -1,6 +1,6 @@
 #pragma once
-// What happens to the lines of a file that cannot be used: they end the run, all listed at once, or they are
-// left out and counted, each kind with its first example.
+// What happens to the lines of a file that cannot be used: they end the run, all listed at once, or they are left out
+// and counted, each kind with its first example.
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,7 @@ class BadLines {
 
   void add(const Fault& fault);
   std::int64_t count() const { return count_; }
-  void finish()
-      const;  // throws Error(ExitCode::data) with the faults if there are any and the policy is stop
+  void finish() const;  // throws Error(ExitCode::data) with the faults if there are any and the policy is stop
   std::string summary()
       const;  // "skipped 3 of 1000 lines; first: problems.jsonl:17: …", or "" if none; lines: set_lines()
   void set_lines(std::int64_t lines) { lines_ = lines; }

@@ -36,18 +36,16 @@ CountdownKeys read_keys(KeyReader& keys) {
   k.max_target = static_cast<int>(keys.integer("max_target", 100, 2, 9999, "the targets are 1 to this"));
   k.problems = keys.integer("problems", 20000, 1, 1'000'000'000, "how many problems are trained on");
   k.held_out = keys.integer("held_out", 512, 1, 1'000'000, "how many problems are held out");
-  k.problem_seed =
-      static_cast<std::uint64_t>(keys.integer("problem_seed", 1, 0, INT64_MAX, "of the problems"));
+  k.problem_seed = static_cast<std::uint64_t>(keys.integer("problem_seed", 1, 0, INT64_MAX, "of the problems"));
   k.demonstrations = keys.integer("demonstrations", 20000, 1, 1'000'000'000, "how many there are");
-  k.demonstration_seed = static_cast<std::uint64_t>(
-      keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
+  k.demonstration_seed =
+      static_cast<std::uint64_t>(keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
   k.patient = keys.number("patient", 0.35, 0, 1, "share of demonstrators that go on after a miss");
   k.first_hit = keys.number("first_hit", 0.2, 0, 1, "probability that a try is the solution on purpose");
   k.give_up = keys.number("give_up", 0.12, 0, 1, "probability that a patient one gives up after a miss");
-  k.max_tries =
-      static_cast<int>(keys.integer("max_tries", 6, 1, 30, "the last try of a patient one is the solution"));
-  k.verdict_weight = static_cast<float>(
-      keys.number("verdict_weight", 2, 0, 1000, "weight of the words yes and no in the loss"));
+  k.max_tries = static_cast<int>(keys.integer("max_tries", 6, 1, 30, "the last try of a patient one is the solution"));
+  k.verdict_weight =
+      static_cast<float>(keys.number("verdict_weight", 2, 0, 1000, "weight of the words yes and no in the loss"));
   return k;
 }
 
@@ -91,8 +89,7 @@ std::optional<Expression> combined(const Expression& a, char op, const Expressio
   return e;
 }
 
-// All numbers, two at a time by a drawn operator; a drawn step that is not a positive whole number becomes a
-// sum.
+// All numbers, two at a time by a drawn operator; a drawn step that is not a positive whole number becomes a sum.
 Expression drawn_expression(const std::vector<int>& numbers, Draws& draws) {
   std::vector<Expression> pool;
   for (const int n : numbers) pool.push_back({fmt::format("{}", n), 2, n});
@@ -149,9 +146,9 @@ std::string prompt_text_of(const CountdownProblem& p) {
 
 std::string keys_hash(const CountdownKeys& k, std::string_view what) {
   const std::string text =
-      fmt::format("countdown {} {} {} {} {} {} {} {} {} {} {} {} {} {}", what, k.numbers, k.max_number,
-                  k.max_target, k.problems, k.held_out, k.problem_seed, k.demonstrations,
-                  k.demonstration_seed, k.patient, k.first_hit, k.give_up, k.max_tries, k.verdict_weight);
+      fmt::format("countdown {} {} {} {} {} {} {} {} {} {} {} {} {} {}", what, k.numbers, k.max_number, k.max_target,
+                  k.problems, k.held_out, k.problem_seed, k.demonstrations, k.demonstration_seed, k.patient,
+                  k.first_hit, k.give_up, k.max_tries, k.verdict_weight);
   const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", value.high64, value.low64);
 }
@@ -200,12 +197,10 @@ class CountdownDemonstrations final : public DemonstrationSource {
     d.prompt = tokenizer_->encode(prompt_text_of(p), SpecialText::as_text);
     std::string answer;
     for (int attempt = 1; attempt <= keys_.max_tries; ++attempt) {
-      Draws draws(keys_.demonstration_seed, Purpose::demonstration, item,
-                  static_cast<std::uint64_t>(attempt));
+      Draws draws(keys_.demonstration_seed, Purpose::demonstration, item, static_cast<std::uint64_t>(attempt));
       const bool on_purpose = draws.unit() < keys_.first_hit || (patient && attempt == keys_.max_tries);
       const bool gives_up = draws.unit() < keys_.give_up;
-      const Expression e =
-          on_purpose ? Expression{p.solution, 0, p.target} : drawn_expression(p.numbers, draws);
+      const Expression e = on_purpose ? Expression{p.solution, 0, p.target} : drawn_expression(p.numbers, draws);
       answer = e.text;
       append(fmt::format("{}={} ", e.text, e.value), 1.0F, d);
       append(e.value == p.target ? "yes" : "no", keys_.verdict_weight, d);

@@ -1,9 +1,9 @@
 #pragma once
-// The task `countdown`: combine the given numbers, in any order and each once, by + - * / and parentheses, to
-// reach the target; the answer stands in <answer>…</answer>. In characters.
+// The task `countdown`: combine the given numbers, in any order and each once, by + - * / and parentheses, to reach the
+// target; the answer stands in <answer>…</answer>. In characters.
 //
-// A problem is a function of counters; whether it is held out is a function of the problem itself (a hash of
-// its sorted numbers and target), so no problem can be on both sides.
+// A problem is a function of counters; whether it is held out is a function of the problem itself (a hash of its sorted
+// numbers and target), so no problem can be on both sides.
 
 #include <memory>
 

@@ -27,8 +27,7 @@ class DemonstrationList final : public DemonstrationSource {
     std::string bytes;
     const auto add = [&bytes](const void* data, std::size_t count) {
       const std::uint64_t length = count;
-      bytes.append(reinterpret_cast<const char*>(&length), sizeof length)
-          .append(static_cast<const char*>(data), count);
+      bytes.append(reinterpret_cast<const char*>(&length), sizeof length).append(static_cast<const char*>(data), count);
     };
     for (const Demonstration& d : list_) {
       add(d.prompt.data(), d.prompt.size() * sizeof(std::int32_t));
@@ -51,16 +50,13 @@ std::vector<std::int32_t> tokens_of(const Json& line, const std::string& key, co
                                     const std::string& where) {
   std::vector<std::int32_t> ids;
   if (const auto given = line.find(key + "_ids"); given != line.end()) {
-    if (!given->is_array())
-      bad(where, fmt::format("'{}_ids' is not a list", key), "token ids", "repair the line");
+    if (!given->is_array()) bad(where, fmt::format("'{}_ids' is not a list", key), "token ids", "repair the line");
     for (const Json& id : *given) {
-      const bool fits = id.is_number_integer() &&
-                        !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX) &&
+      const bool fits = id.is_number_integer() && !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX) &&
                         id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() < tokenizer.vocabulary_size();
       if (!fits) {
         bad(where, fmt::format("{} in '{}_ids' is no token id", in_quotes(id.dump()), key),
-            fmt::format("integers from 0 to {}", tokenizer.vocabulary_size() - 1),
-            "use the model's tokenizer");
+            fmt::format("integers from 0 to {}", tokenizer.vocabulary_size() - 1), "use the model's tokenizer");
       }
       ids.push_back(id.get<std::int32_t>());
     }
@@ -79,8 +75,7 @@ std::vector<std::int32_t> tokens_of(const Json& line, const std::string& key, co
     }
     if (key == "response") ids.push_back(tokenizer.end_token());
   }
-  if (ids.empty())
-    bad(where, fmt::format("the {} is empty", key), "at least one token", "repair or remove the line");
+  if (ids.empty()) bad(where, fmt::format("the {} is empty", key), "at least one token", "repair or remove the line");
   return ids;
 }
 
@@ -88,8 +83,7 @@ std::vector<float> weights_of(const Json& line, std::size_t tokens, const std::s
   std::vector<float> weights(tokens, 1.0F);
   const auto given = line.find("weights");
   if (given == line.end()) return weights;
-  const bool end_left_out =
-      given->is_array() && given->size() + 1 == tokens && !line.contains("response_ids");
+  const bool end_left_out = given->is_array() && given->size() + 1 == tokens && !line.contains("response_ids");
   if (!given->is_array() || (given->size() != tokens && !end_left_out)) {
     bad(where, "'weights' does not fit the response", fmt::format("{} numbers, one a response token", tokens),
         "repair the line");
@@ -125,8 +119,8 @@ Demonstration read_demonstration(const LineFile::Line& line, const Tokenizer& to
 }  // namespace
 
 LoadedDemonstrations load_demonstrations(const std::filesystem::path& path,
-                                         const std::shared_ptr<const Tokenizer>& tokenizer,
-                                         std::int64_t context, OnBadLine on_bad_line) {
+                                         const std::shared_ptr<const Tokenizer>& tokenizer, std::int64_t context,
+                                         OnBadLine on_bad_line) {
   MAXPLUS_REQUIRE(tokenizer != nullptr, "demonstrations need a tokenizer");
   LineFile file(path);
   BadLines bad_lines(on_bad_line);
@@ -146,11 +140,10 @@ LoadedDemonstrations load_demonstrations(const std::filesystem::path& path,
   bad_lines.set_lines(loaded.lines);
   bad_lines.finish();
   if (list.empty()) {
-    throw Error(ExitCode::data,
-                Fault{file.where(1),
-                      loaded.lines == 0 ? "the file holds no demonstration"
-                                        : fmt::format("no line can be used: {}", bad_lines.summary()),
-                      "at least one line {\"prompt\": …, \"response\": …}", "check the path"});
+    throw Error(ExitCode::data, Fault{file.where(1),
+                                      loaded.lines == 0 ? "the file holds no demonstration"
+                                                        : fmt::format("no line can be used: {}", bad_lines.summary()),
+                                      "at least one line {\"prompt\": …, \"response\": …}", "check the path"});
   }
   loaded.skipped = bad_lines.count();
   loaded.skip_summary = bad_lines.summary();

@@ -1,6 +1,6 @@
 #pragma once
-// Demonstrations for the supervised warm start: a prompt, a response that ends with its stop token, and how
-// much each response token counts in the loss.
+// Demonstrations for the supervised warm start: a prompt, a response that ends with its stop token, and how much each
+// response token counts in the loss.
 
 #include <cstdint>
 #include <filesystem>
@@ -34,12 +34,12 @@ struct LoadedDemonstrations {
   std::string skip_summary;
 };
 
-// JSONL of {"prompt": text, "response": text} or {"prompt_ids", "response_ids"}, optional "weights": a number
-// a response token. To a response given as text the end token is added (with weight 1, if weights are given
-// without one for it); response_ids stand as they are. Together at most `context` tokens (0: no limit).
-// Throws as load_problems does.
+// JSONL of {"prompt": text, "response": text} or {"prompt_ids", "response_ids"}, optional "weights": a number a
+// response token. To a response given as text the end token is added (with weight 1, if weights are given without one
+// for it); response_ids stand as they are. Together at most `context` tokens (0: no limit). Throws as load_problems
+// does.
 LoadedDemonstrations load_demonstrations(const std::filesystem::path& path,
-                                         const std::shared_ptr<const Tokenizer>& tokenizer,
-                                         std::int64_t context, OnBadLine on_bad_line);
+                                         const std::shared_ptr<const Tokenizer>& tokenizer, std::int64_t context,
+                                         OnBadLine on_bad_line);
 
 }  // namespace maxplus

@@ -37,30 +37,27 @@ OperatorsKeys read_keys(KeyReader& keys) {
   OperatorsKeys k{};
   k.max_number = static_cast<int>(keys.integer("max_number", 9, 1, 99, "the numbers are 1 to this"));
   k.max_target = static_cast<int>(keys.integer("max_target", 30, 1, 999, "the targets are 1 to this"));
-  k.max_value = static_cast<int>(keys.integer("max_value", k.max_target, 1, 9999,
-                                              "values on the way lie in 0 to this; default: max_target"));
-  k.held_out_share =
-      keys.number("held_out_share", 0.2, 0.001, 0.9, "share of the problems that is never trained on");
+  k.max_value = static_cast<int>(
+      keys.integer("max_value", k.max_target, 1, 9999, "values on the way lie in 0 to this; default: max_target"));
+  k.held_out_share = keys.number("held_out_share", 0.2, 0.001, 0.9, "share of the problems that is never trained on");
   k.split_seed = static_cast<std::uint64_t>(
       keys.integer("split_seed", 1234, 0, INT64_MAX, "of the shuffle that splits the problems"));
-  k.demonstration_seed = static_cast<std::uint64_t>(
-      keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
+  k.demonstration_seed =
+      static_cast<std::uint64_t>(keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
   k.demonstrations = keys.integer("demonstrations", 20000, 1, 1'000'000'000, "how many there are");
   k.patient = keys.number("patient", 0.35, 0, 1, "share of demonstrators that go on after a miss");
   k.first_hit = keys.number("first_hit", 0.2, 0, 1, "probability that the first try is a hit on purpose");
   k.give_up = keys.number("give_up", 0.12, 0, 1, "probability that a patient one gives up after a miss");
-  k.verdict_weight = static_cast<float>(
-      keys.number("verdict_weight", 2, 0, 1000, "weight of the yes/no tokens in the loss"));
-  k.demonstrated_max_number =
-      static_cast<int>(keys.integer("demonstrated_max_number", 0, 0, 99,
-                                    "demonstrations use problems with numbers up to this only; 0: all"));
-  k.demonstrated_max_target =
-      static_cast<int>(keys.integer("demonstrated_max_target", 0, 0, 999,
-                                    "demonstrations use problems with targets up to this only; 0: all"));
+  k.verdict_weight =
+      static_cast<float>(keys.number("verdict_weight", 2, 0, 1000, "weight of the yes/no tokens in the loss"));
+  k.demonstrated_max_number = static_cast<int>(keys.integer(
+      "demonstrated_max_number", 0, 0, 99, "demonstrations use problems with numbers up to this only; 0: all"));
+  k.demonstrated_max_target = static_cast<int>(keys.integer(
+      "demonstrated_max_target", 0, 0, 999, "demonstrations use problems with targets up to this only; 0: all"));
   if (k.max_value < k.max_target || k.max_value < k.max_number) {
     keys.add_fault("max_value",
-                   fmt::format("max_value = {} is below max_target = {} or max_number = {}", k.max_value,
-                               k.max_target, k.max_number),
+                   fmt::format("max_value = {} is below max_target = {} or max_number = {}", k.max_value, k.max_target,
+                               k.max_number),
                    "a value on the way may be any number or target",
                    fmt::format("max_value = {}", std::max(k.max_target, k.max_number)));
   }
@@ -75,8 +72,7 @@ std::vector<OperatorsProblem> all_problems(const OperatorsKeys& keys) {
         const std::array<int, 3> number = {a, b, c};
         std::vector<int> targets;
         for (const int pair : legal_pairs(number, keys.max_value)) {
-          const int value =
-              (*legal_values(number, kOperatorPairs[static_cast<std::size_t>(pair)], keys.max_value))[1];
+          const int value = (*legal_values(number, kOperatorPairs[static_cast<std::size_t>(pair)], keys.max_value))[1];
           if (value >= 1 && value <= keys.max_target) targets.push_back(value);
         }
         std::sort(targets.begin(), targets.end());
@@ -114,11 +110,10 @@ std::optional<Pieces> find_pieces(const Tokenizer& tokenizer, int max_value, Key
   p.yes = find("yes"), p.no = find("no"), p.arrow = find("->");
   p.end = tokenizer.end_token();
   if (missing.empty()) return p;
-  keys.add_fault(
-      "task",
-      fmt::format("[tokenizer] lacks {} of the task's words, the first '{}'", missing.size(), missing[0]),
-      fmt::format("kind = \"words\" with words = \"{}\"", task_words(max_value)),
-      "leave [tokenizer] out: the task brings its own");
+  keys.add_fault("task",
+                 fmt::format("[tokenizer] lacks {} of the task's words, the first '{}'", missing.size(), missing[0]),
+                 fmt::format("kind = \"words\" with words = \"{}\"", task_words(max_value)),
+                 "leave [tokenizer] out: the task brings its own");
   return std::nullopt;
 }
 
@@ -134,8 +129,8 @@ std::vector<std::int32_t> prompt_of(const OperatorsProblem& p, const Pieces& pie
   return {n(p.number[0]), n(p.number[1]), n(p.number[2]), piece.equals, n(p.target), piece.colon};
 }
 
-std::shared_ptr<const ProblemSource> list_of(const std::vector<OperatorsProblem>& problems,
-                                             const Pieces& piece, std::int64_t first_id, std::string name) {
+std::shared_ptr<const ProblemSource> list_of(const std::vector<OperatorsProblem>& problems, const Pieces& piece,
+                                             std::int64_t first_id, std::string name) {
   std::vector<Problem> list;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     const OperatorsProblem& p = problems[i];
@@ -155,10 +150,10 @@ class OperatorsDemonstrations final : public DemonstrationSource {
   std::int64_t size() const override { return state_->keys.demonstrations; }
   std::string hash() const override {
     const OperatorsKeys& k = state_->keys;
-    const std::string text = fmt::format(
-        "operators {} {} {} {} {} {} {} {} {} {} {} {} {}", k.max_number, k.max_target, k.max_value,
-        k.held_out_share, k.split_seed, k.demonstration_seed, k.demonstrations, k.patient, k.first_hit,
-        k.give_up, k.verdict_weight, k.demonstrated_max_number, k.demonstrated_max_target);
+    const std::string text =
+        fmt::format("operators {} {} {} {} {} {} {} {} {} {} {} {} {}", k.max_number, k.max_target, k.max_value,
+                    k.held_out_share, k.split_seed, k.demonstration_seed, k.demonstrations, k.patient, k.first_hit,
+                    k.give_up, k.verdict_weight, k.demonstrated_max_number, k.demonstrated_max_target);
     const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
     return fmt::format("{:016x}{:016x}", value.high64, value.low64);
   }
@@ -166,13 +161,12 @@ class OperatorsDemonstrations final : public DemonstrationSource {
 
  private:
   double draw(std::int64_t number, std::uint64_t which) const {
-    return uniform_double(state_->keys.demonstration_seed, Purpose::demonstration,
-                          static_cast<std::uint64_t>(number), which);
+    return uniform_double(state_->keys.demonstration_seed, Purpose::demonstration, static_cast<std::uint64_t>(number),
+                          which);
   }
   std::size_t pick(std::int64_t number, std::uint64_t which, std::size_t count) const {
-    return static_cast<std::size_t>(uniform_below(count, state_->keys.demonstration_seed,
-                                                  Purpose::demonstration, static_cast<std::uint64_t>(number),
-                                                  which));
+    return static_cast<std::size_t>(uniform_below(count, state_->keys.demonstration_seed, Purpose::demonstration,
+                                                  static_cast<std::uint64_t>(number), which));
   }
   void write_try(const OperatorsProblem& p, int pair, std::int32_t verdict, Demonstration& d) const;
 
@@ -200,16 +194,14 @@ Demonstration OperatorsDemonstrations::at(std::int64_t number) const {
   const OperatorsProblem& p = state_->demonstrated[pick(number, draw_problem, state_->demonstrated.size())];
   const std::vector<int> legal = legal_pairs(p.number, keys.max_value);
   const auto hits = [&](int pair) {
-    return (*legal_values(p.number, kOperatorPairs[static_cast<std::size_t>(pair)], keys.max_value))[1] ==
-           p.target;
+    return (*legal_values(p.number, kOperatorPairs[static_cast<std::size_t>(pair)], keys.max_value))[1] == p.target;
   };
   std::vector<std::size_t> hit;  // places in `legal`
   for (std::size_t i = 0; i < legal.size(); ++i) {
     if (hits(legal[i])) hit.push_back(i);
   }
-  std::size_t place = draw(number, draw_first_is_hit) < keys.first_hit
-                          ? hit[pick(number, draw_first_try, hit.size())]
-                          : pick(number, draw_first_try, legal.size());
+  std::size_t place = draw(number, draw_first_is_hit) < keys.first_hit ? hit[pick(number, draw_first_try, hit.size())]
+                                                                       : pick(number, draw_first_try, legal.size());
   const bool patient = draw(number, draw_patient) < keys.patient;
   Demonstration d;
   d.number = number;
@@ -222,8 +214,8 @@ Demonstration OperatorsDemonstrations::at(std::int64_t number) const {
   }
   const OperatorPair op = kOperatorPairs[static_cast<std::size_t>(legal[place])];
   const auto n = [&piece](int value) { return piece.number[static_cast<std::size_t>(value)]; };
-  for (const std::int32_t token : {piece.arrow, n(p.number[0]), piece.of(op.first), n(p.number[1]),
-                                   piece.of(op.second), n(p.number[2]), piece.end}) {
+  for (const std::int32_t token : {piece.arrow, n(p.number[0]), piece.of(op.first), n(p.number[1]), piece.of(op.second),
+                                   n(p.number[2]), piece.end}) {
     d.response.push_back(token);
     d.weight.push_back(1.0F);
   }
@@ -262,20 +254,17 @@ void split(OperatorsState& state) {
   for (std::int64_t i = 0; i < size; ++i) {
     (i < held ? state.held_out : state.train).push_back(all[static_cast<std::size_t>(shuffle.at(i))]);
   }
-  const int number_limit = state.keys.demonstrated_max_number,
-            target_limit = state.keys.demonstrated_max_target;
+  const int number_limit = state.keys.demonstrated_max_number, target_limit = state.keys.demonstrated_max_target;
   for (const OperatorsProblem& p : state.train) {
-    const bool low =
-        (number_limit == 0 || *std::max_element(p.number.begin(), p.number.end()) <= number_limit) &&
-        (target_limit == 0 || p.target <= target_limit);
+    const bool low = (number_limit == 0 || *std::max_element(p.number.begin(), p.number.end()) <= number_limit) &&
+                     (target_limit == 0 || p.target <= target_limit);
     if (low) state.demonstrated.push_back(p);
   }
 }
 
 }  // namespace
 
-std::optional<std::array<int, 2>> legal_values(const std::array<int, 3>& number, OperatorPair pair,
-                                               int max_value) {
+std::optional<std::array<int, 2>> legal_values(const std::array<int, 3>& number, OperatorPair pair, int max_value) {
   const auto apply = [](int a, char op, int b) { return op == '+' ? a + b : op == '-' ? a - b : a * b; };
   const int first = apply(number[0], pair.first, number[1]);
   if (first < 0 || first > max_value) return std::nullopt;
@@ -302,8 +291,8 @@ std::shared_ptr<const Task> make_operators_task(KeyReader& keys, std::shared_ptr
   state->piece = *pieces;
   split(*state);
   if (state->demonstrated.empty() || state->held_out.empty()) {
-    keys.add_fault("task", "the keys leave no problem to demonstrate or none held out",
-                   "at least one of each", "a larger max_number or max_target");
+    keys.add_fault("task", "the keys leave no problem to demonstrate or none held out", "at least one of each",
+                   "a larger max_number or max_target");
     return nullptr;
   }
   return std::make_shared<OperatorsTask>(std::move(state), std::move(tokenizer));

@@ -39,8 +39,7 @@ std::int64_t ProblemOrder::at(std::int64_t position) const {
   MAXPLUS_REQUIRE(position >= 0, fmt::format("position {}", position));
   const std::int64_t epoch = position / size_, index = position % size_;
   if (order_ == Order::file) return index;
-  return static_cast<std::int64_t>(
-      permuted(static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(index)));
+  return static_cast<std::int64_t>(permuted(static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(index)));
 }
 
 }  // namespace maxplus

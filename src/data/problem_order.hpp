@@ -1,9 +1,9 @@
 #pragma once
-// The order in which a run takes its problems: a permutation an epoch that is a function of (seed, purpose,
-// epoch) only.
+// The order in which a run takes its problems: a permutation an epoch that is a function of (seed, purpose, epoch)
+// only.
 //
-// A Feistel network on the smallest square that holds the list, walked until the result lies inside it (Black
-// and Rogaway, 2002): a permutation without a table, the same on every rank and after a resume.
+// A Feistel network on the smallest square that holds the list, walked until the result lies inside it (Black and
+// Rogaway, 2002): a permutation without a table, the same on every rank and after a resume.
 
 #include <cstdint>
 

@@ -57,16 +57,15 @@ void require_fit(const ProblemSource& source, std::int64_t context, std::int64_t
     ++count;
     if (faults.size() == kListedFaults) continue;
     faults.push_back({source.where(i), fmt::format("the prompt has {} tokens", length),
-                      fmt::format("at most {}: context {} less max_new_tokens {}", context - max_new_tokens,
-                                  context, max_new_tokens),
+                      fmt::format("at most {}: context {} less max_new_tokens {}", context - max_new_tokens, context,
+                                  max_new_tokens),
                       "a longer context, fewer new tokens, or on_bad_line = \"skip\""});
   }
   if (faults.empty()) return;
   if (count > static_cast<std::int64_t>(faults.size())) {
-    faults.push_back({"",
-                      fmt::format("and {} more problems that are too long",
-                                  count - static_cast<std::int64_t>(faults.size())),
-                      "", ""});
+    faults.push_back(
+        {"", fmt::format("and {} more problems that are too long", count - static_cast<std::int64_t>(faults.size())),
+         "", ""});
   }
   throw Error(ExitCode::data, std::move(faults));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Where problems come from: a file or a built-in task, seen as a numbered list. The order of a run is a
-// function of the seed and the epoch only (problem_order.hpp), so a source has no cursor and nothing to save.
+// Where problems come from: a file or a built-in task, seen as a numbered list. The order of a run is a function of the
+// seed and the epoch only (problem_order.hpp), so a source has no cursor and nothing to save.
 
 #include <cstdint>
 #include <memory>
@@ -37,8 +37,8 @@ class ProblemList final : public ProblemSource {
   std::vector<std::string> where_;
 };
 
-// Before the first step: every prompt must leave room for `max_new_tokens` in the context. Throws
-// Error(ExitCode::data) that lists the problems which do not fit.
+// Before the first step: every prompt must leave room for `max_new_tokens` in the context. Throws Error(ExitCode::data)
+// that lists the problems which do not fit.
 void require_fit(const ProblemSource& source, std::int64_t context, std::int64_t max_new_tokens);
 
 // The longest prompt, for the plan of memory; 0 for an empty source.

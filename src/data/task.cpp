@@ -24,8 +24,7 @@ const TaskEntry* find_task(std::string_view name) {
 
 const std::vector<TaskEntry>& tasks() {
   static const std::vector<TaskEntry> entries = {
-      {"operators",
-       "fill in two operators between three numbers so that, from left to right, the target comes out",
+      {"operators", "fill in two operators between three numbers so that, from left to right, the target comes out",
        make_operators_task},
       {"countdown", "combine the given numbers, each once, to reach the target", make_countdown_task},
   };
@@ -39,12 +38,11 @@ std::shared_ptr<const Task> make_task(std::string_view name, const nlohmann::jso
     std::vector<std::string> names;
     for (const TaskEntry& known : tasks()) names.emplace_back(known.name);
     const std::string near = nearest_name(name, names);
-    throw Error(ExitCode::config,
-                Fault{locate ? locate("task") : "",
-                      fmt::format("unknown task {}{}", in_quotes(name),
-                                  near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
-                      fmt::format("one of {}", fmt::join(names, ", ")),
-                      fmt::format("task = \"{}\"", near.empty() ? names[0] : near)});
+    throw Error(ExitCode::config, Fault{locate ? locate("task") : "",
+                                        fmt::format("unknown task {}{}", in_quotes(name),
+                                                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+                                        fmt::format("one of {}", fmt::join(names, ", ")),
+                                        fmt::format("task = \"{}\"", near.empty() ? names[0] : near)});
   }
   KeyReader reader(keys, fmt::format("task \"{}\"", name), locate);
   auto task = entry->make(reader, std::move(tokenizer));

@@ -1,6 +1,6 @@
 #pragma once
-// Built-in tasks: problems, held-out problems and demonstrations that are functions of counters, so that a
-// first run needs no file. A new task is one source file here and its line in the registry (task.cpp).
+// Built-in tasks: problems, held-out problems and demonstrations that are functions of counters, so that a first run
+// needs no file. A new task is one source file here and its line in the registry (task.cpp).
 
 #include <cstdint>
 #include <memory>
@@ -37,9 +37,9 @@ struct TaskEntry {
 
 const std::vector<TaskEntry>& tasks();
 
-// All faults of the keys at once as Error(ExitCode::config), with the places that `locate` knows. `keys` may
-// hold the task's keys of [data], [warm_start] and a stage laid over each other: a task has one set of keys.
-// A tokenizer of the deck must know the task's pieces.
+// All faults of the keys at once as Error(ExitCode::config), with the places that `locate` knows. `keys` may hold the
+// task's keys of [data], [warm_start] and a stage laid over each other: a task has one set of keys. A tokenizer of the
+// deck must know the task's pieces.
 std::shared_ptr<const Task> make_task(std::string_view name, const nlohmann::json& keys,
                                       std::shared_ptr<const Tokenizer> tokenizer, const Locate& locate);
 

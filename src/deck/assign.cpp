@@ -68,8 +68,8 @@ Result assign_string(std::string& field, const KeyFacts& facts, const DeckValue&
   if (value.text.find('\0') != std::string::npos && facts.path_kind != PathKind::none) {
     return Refusal{"holds a zero byte", ""};
   }
-  const bool chosen = facts.choices.empty() || std::find(facts.choices.begin(), facts.choices.end(),
-                                                         value.text) != facts.choices.end();
+  const bool chosen =
+      facts.choices.empty() || std::find(facts.choices.begin(), facts.choices.end(), value.text) != facts.choices.end();
   if (!chosen && !(facts.every_k && is_every_k(value.text))) {
     const std::optional<std::string> nearest = nearest_known(value.text, facts.choices);
     return Refusal{"is not known" + did_you_mean(value.text, facts.choices),
@@ -100,8 +100,7 @@ std::string absolute_path(const std::filesystem::path& base, const std::string& 
   return std::filesystem::absolute(base / path).lexically_normal().string();
 }
 
-Result assign(KeyField field, const KeyFacts& facts, const DeckValue& value,
-              const std::filesystem::path& base) {
+Result assign(KeyField field, const KeyFacts& facts, const DeckValue& value, const std::filesystem::path& base) {
   const auto one = [&](auto& target, bool may_be_empty) -> Result {
     using Type = std::decay_t<decltype(target)>;
     if constexpr (std::is_same_v<Type, std::int64_t>) {

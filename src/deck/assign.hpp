@@ -10,8 +10,7 @@
 
 namespace maxplus {
 
-// `found` continues the sentence "[run] seed = 5 ..."; nullopt: assigned. A field keeps its value if it is
-// refused.
+// `found` continues the sentence "[run] seed = 5 ..."; nullopt: assigned. A field keeps its value if it is refused.
 struct Refusal {
   std::string found;
   std::string advice;

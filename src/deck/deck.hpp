@@ -14,9 +14,8 @@
 
 namespace maxplus {
 
-// A deck as far as it could be read, and all that was wrong with it. Keys that were wrong have their default
-// and stand in Deck::faulty, so that checks across keys (run/deck_checks) can go on and all faults be listed
-// in one go.
+// A deck as far as it could be read, and all that was wrong with it. Keys that were wrong have their default and stand
+// in Deck::faulty, so that checks across keys (run/deck_checks) can go on and all faults be listed in one go.
 struct DeckReading {
   Deck deck;
   std::vector<Fault> faults;
@@ -42,8 +41,7 @@ std::string describe_keys();
 nlohmann::json deck_record(const Deck& deck);
 Deck deck_of_record(const nlohmann::json& record, const std::string& file);
 
-// The keys that differ and may not differ on resume: "optimizer.learning_rate = 0.002, was 0.001". Empty: go
-// on.
+// The keys that differ and may not differ on resume: "optimizer.learning_rate = 0.002, was 0.001". Empty: go on.
 std::vector<std::string> differing_keys(const Deck& before, const Deck& now);
 
 }  // namespace maxplus

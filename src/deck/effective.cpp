@@ -26,8 +26,7 @@ std::string toml_real(double value) {
 std::string toml_key(const std::string& name) {
   const bool bare =
       !name.empty() &&
-      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-          std::string::npos;
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
   return bare ? name : quote(name);
 }
 
@@ -41,8 +40,7 @@ class Writer : public DeckVisitor, private KeyVisitor {
     if (!table_.empty()) text_ += fmt::format("\n{}\n", header());
     keys(*this);
     if (!foreign.values) return;
-    for (const auto& [name, value] : foreign.values->items())
-      line(toml_key(name), toml_value(value), origin(name));
+    for (const auto& [name, value] : foreign.values->items()) line(toml_key(name), toml_value(value), origin(name));
   }
   bool present(const std::string&, bool now) override { return now; }
   std::size_t entries(const std::string&, std::size_t now) override { return now; }
@@ -92,8 +90,7 @@ std::string toml_value(const nlohmann::json& value) {
   }
   if (value.is_object()) {
     std::vector<std::string> parts;
-    for (const auto& [name, child] : value.items())
-      parts.push_back(toml_key(name) + " = " + toml_value(child));
+    for (const auto& [name, child] : value.items()) parts.push_back(toml_key(name) + " = " + toml_value(child));
     return parts.empty() ? "{}" : fmt::format("{{ {} }}", join(parts, ", "));
   }
   return value.is_null() ? "nan" : value.dump();  // whole numbers, true and false
@@ -103,8 +100,7 @@ std::string effective_deck(const Deck& deck) {
   Deck copy = deck;  // the listing needs fields that could be written to
   Writer writer(deck);
   visit(copy, writer);
-  return "# The effective deck: every key, its value, and where the value comes from. It can be run "
-         "again.\n" +
+  return "# The effective deck: every key, its value, and where the value comes from. It can be run again.\n" +
          writer.text();
 }
 

@@ -46,8 +46,7 @@ std::string allowed_text(const KeyField& field, const KeyFacts& facts) {
   return std::visit(
       [&facts](auto* value) -> std::string {
         using Type = std::remove_pointer_t<decltype(value)>;
-        if constexpr (std::is_same_v<Type, std::int64_t> ||
-                      std::is_same_v<Type, std::optional<std::int64_t>>) {
+        if constexpr (std::is_same_v<Type, std::int64_t> || std::is_same_v<Type, std::optional<std::int64_t>>) {
           return whole_text(facts);
         } else if constexpr (std::is_same_v<Type, double> || std::is_same_v<Type, std::optional<double>>) {
           return real_text(facts);

@@ -17,28 +17,24 @@ constexpr const char* kPaper = "the algorithm's own";
 
 void visit(RunTable& t, KeyVisitor& v) {
   v.key(&t.seed, Facts("seed", "every random draw is a function of it and of counters").from(0, kAny));
-  v.key(&t.iterations, Facts("iterations", "the total; schedules run over it; 0: the warm start alone")
-                           .from(0, kMany)
-                           .may_grow());
+  v.key(&t.iterations,
+        Facts("iterations", "the total; schedules run over it; 0: the warm start alone").from(0, kMany).may_grow());
   v.key(&t.stop_after,
         Facts("stop_after", "end cleanly (exit 0) after so many iterations, changing nothing else; 0: never")
             .from(0, kMany)
             .may_change());
   v.key(&t.out, Facts("out", "run folder: new, empty, or one to resume").path(PathKind::output).may_change());
   v.key(&t.resume,
-        Facts("resume",
-              "auto: from the newest checkpoint of `out` if there is one; never; or the path of a checkpoint")
+        Facts("resume", "auto: from the newest checkpoint of `out` if there is one; never; or the path of a checkpoint")
             .path(PathKind::input)
             .unless({"auto", "never"})
             .may_change());
   v.key(&t.wall_limit_min,
-        Facts("wall_limit_min",
-              "save and exit 75 before so many minutes have passed; 0: ask the scheduler, else none")
+        Facts("wall_limit_min", "save and exit 75 before so many minutes have passed; 0: ask the scheduler, else none")
             .within(0, kLongTime)
             .may_change());
   v.key(&t.checkpoint_every,
-        Facts("checkpoint_every",
-              "iterations between checkpoints; the last one is always saved; 0: only the last")
+        Facts("checkpoint_every", "iterations between checkpoints; the last one is always saved; 0: only the last")
             .from(0, kMany)
             .may_change());
   v.key(&t.keep_checkpoints,
@@ -47,37 +43,33 @@ void visit(RunTable& t, KeyVisitor& v) {
                                     .one_of({"stop", "continue"})
                                     .may_change());
   v.key(&t.verify_checkpoint,
-        Facts("verify_checkpoint",
-              "what is read back before a checkpoint counts: one random shard a rank, or all")
+        Facts("verify_checkpoint", "what is read back before a checkpoint counts: one random shard a rank, or all")
             .one_of({"sample", "full"})
             .may_change());
-  v.key(&t.threads, Facts("threads", "a rank's team of threads on the host backend; changes no bit")
-                        .from(1, 4096)
-                        .may_change());
+  v.key(&t.threads,
+        Facts("threads", "a rank's team of threads on the host backend; changes no bit").from(1, 4096).may_change());
   v.key(&t.watchdog_s, Facts("watchdog_s", "no progress for so long: name the culprit and end (exit 75)")
                            .above(0, kLongTime)
                            .may_change());
-  v.key(&t.log_rollouts,
-        Facts("log_rollouts", "which iterations write their rollouts: all, \"every k\", or none")
-            .one_of({"all", "none"})
-            .or_every_k()
-            .may_change());
+  v.key(&t.log_rollouts, Facts("log_rollouts", "which iterations write their rollouts: all, \"every k\", or none")
+                             .one_of({"all", "none"})
+                             .or_every_k()
+                             .may_change());
   v.key(&t.skip_limit,
         Facts("skip_limit",
               "steps in a row whose gradient is not finite that may be skipped before the run ends (exit 79)")
             .from(0, kMany));
   v.key(&t.no_signal_limit,
-        Facts("no_signal_limit",
-              "iterations in a row without a trained token before an explained end; 0: never")
+        Facts("no_signal_limit", "iterations in a row without a trained token before an explained end; 0: never")
             .from(0, kMany));
 }
 
 void visit(ModelTable& t, KeyVisitor& v) {
-  v.key(&t.path, Facts("path",
-                       "published folder or checkpoint; without it a network of the shape below starts from "
-                       "random weights")
-                     .path(PathKind::input)
-                     .absent("a shape"));
+  v.key(&t.path,
+        Facts("path",
+              "published folder or checkpoint; without it a network of the shape below starts from random weights")
+            .path(PathKind::input)
+            .absent("a shape"));
   v.key(&t.family, Facts("family", "of a shape: the kind of network"));
   v.key(&t.width, Facts("width", "of a shape: the residual stream").from(1, kWide).absent("the file's"));
   v.key(&t.layers, Facts("layers", "of a shape: blocks").from(1, 65536).absent("the file's"));
@@ -85,20 +77,19 @@ void visit(ModelTable& t, KeyVisitor& v) {
   v.key(&t.kv_heads, Facts("kv_heads", "of a shape: key and value heads; divides heads")
                          .from(1, 65536)
                          .absent("the file's, or heads"));
-  v.key(&t.head_width, Facts("head_width", "of a shape: elements of a head")
-                           .from(1, 65536)
-                           .absent("the file's, or width / heads"));
-  v.key(&t.ffn_width, Facts("ffn_width", "of a shape: the inner extent of the feed-forward part")
-                          .from(1, kWide)
-                          .absent("the file's"));
+  v.key(&t.head_width,
+        Facts("head_width", "of a shape: elements of a head").from(1, 65536).absent("the file's, or width / heads"));
+  v.key(
+      &t.ffn_width,
+      Facts("ffn_width", "of a shape: the inner extent of the feed-forward part").from(1, kWide).absent("the file's"));
   v.key(&t.context,
-        Facts("context", "of a shape: the longest sequence, prompt and answer together, in tokens")
-            .from(2, kLong));
+        Facts("context", "of a shape: the longest sequence, prompt and answer together, in tokens").from(2, kLong));
   v.key(&t.tie_embeddings, Facts("tie_embeddings", "of a shape: one matrix for embedding and head"));
   v.key(&t.norm_epsilon, Facts("norm_epsilon", "of a shape: epsilon of RMSNorm").above(0, 1));
   v.key(&t.rotary_theta, Facts("rotary_theta", "of a shape: base of the rotary frequencies").above(0, 1e12));
-  v.key(&t.compute, Facts("compute", "precision of matrix products; master weights and sums are always f32")
-                        .one_of({"f32", "bf16"}));
+  v.key(
+      &t.compute,
+      Facts("compute", "precision of matrix products; master weights and sums are always f32").one_of({"f32", "bf16"}));
 }
 
 void visit(TokenizerTable& t, KeyVisitor& v) {
@@ -111,29 +102,25 @@ void visit(TokenizerTable& t, KeyVisitor& v) {
 }
 
 void visit(DataTable& t, KeyVisitor& v) {
-  v.key(&t.train,
-        Facts("train", "problems to train on, a JSON object a line").path(PathKind::input).absent("task"));
-  v.key(&t.eval,
-        Facts("eval", "held-out problems, likewise").path(PathKind::input).absent("the task's").may_change());
-  v.key(&t.task,
-        Facts("task", "a built-in task instead of files; it has keys of its own, written in this table")
-            .absent("train"));
+  v.key(&t.train, Facts("train", "problems to train on, a JSON object a line").path(PathKind::input).absent("task"));
+  v.key(&t.eval, Facts("eval", "held-out problems, likewise").path(PathKind::input).absent("the task's").may_change());
+  v.key(
+      &t.task,
+      Facts("task", "a built-in task instead of files; it has keys of its own, written in this table").absent("train"));
   v.key(&t.prompt_key, Facts("prompt_key", "the field of a problem that holds the prompt"));
   v.key(&t.answer_key, Facts("answer_key", "the field that holds the answer"));
   v.key(&t.id_key, Facts("id_key", "the field that holds the id, if any"));
   v.key(&t.verifier_key, Facts("verifier_key", "the field that names the problem's verifier, if any"));
-  v.key(
-      &t.preset,
-      Facts("preset", "the field names of another trainer's or collection's files").absent("the keys above"));
-  v.key(&t.on_bad_line, Facts("on_bad_line", "a line that cannot be used: stop (exit 65), or skip and count")
-                            .one_of({"stop", "skip"}));
+  v.key(&t.preset,
+        Facts("preset", "the field names of another trainer's or collection's files").absent("the keys above"));
+  v.key(&t.on_bad_line,
+        Facts("on_bad_line", "a line that cannot be used: stop (exit 65), or skip and count").one_of({"stop", "skip"}));
   v.key(&t.order, Facts("order", "order of the problems in an epoch").one_of({"shuffled", "file"}));
 }
 
 void visit(RewardTable& t, KeyVisitor& v) {
   v.key(&t.verifier,
-        Facts("verifier",
-              "the judge of an answer; its own keys stand in this table. For several use [[reward.part]]")
+        Facts("verifier", "the judge of an answer; its own keys stand in this table. For several use [[reward.part]]")
             .absent("the parts, or the problem's"));
   v.key(&t.timeout_s, Facts("timeout_s", "deadline of one judgement").above(0, kLongTime));
   v.key(&t.workers, Facts("workers", "judgements at once on a rank").from(1, 4096));
@@ -148,65 +135,51 @@ void visit(RewardPart& t, KeyVisitor& v) {
 void visit(GenerationTable& t, KeyVisitor& v) {
   v.key(&t.problems_per_iteration, Facts("problems_per_iteration", "groups of an iteration").from(1, kMany));
   v.key(&t.group_size, Facts("group_size", "rollouts of one problem").from(1, 65536));
-  v.key(&t.temperature,
-        Facts("temperature", "of sampling; log-probabilities are recorded at it").within(0, 1000));
-  v.key(&t.top_p,
-        Facts("top_p", "keep the likeliest tokens up to this mass; 1: off. Refused in training").above(0, 1));
+  v.key(&t.temperature, Facts("temperature", "of sampling; log-probabilities are recorded at it").within(0, 1000));
+  v.key(&t.top_p, Facts("top_p", "keep the likeliest tokens up to this mass; 1: off. Refused in training").above(0, 1));
   v.key(&t.top_k, Facts("top_k", "keep the k likeliest tokens; 0: off. Refused in training").from(0, kLong));
   v.key(&t.max_new_tokens, Facts("max_new_tokens", "the longest answer, stop token included").from(1, kLong));
   v.key(&t.stop, Facts("stop", "token texts that end an answer; empty: the tokenizer's end token"));
   v.key(&t.force_length,
         Facts("force_length", "for benchmarks: every rollout has so many tokens; 0: off").from(0, kLong));
-  v.key(&t.batch_rollouts,
-        Facts("batch_rollouts", "rows decoded together on a rank; changes no bit").from(1, 65536));
-  v.key(&t.zero_spread,
-        Facts("zero_spread", "groups whose rewards are all equal: keep, drop, or drop and draw others")
-            .one_of({"keep", "drop", "resample"}));
+  v.key(&t.batch_rollouts, Facts("batch_rollouts", "rows decoded together on a rank; changes no bit").from(1, 65536));
+  v.key(&t.zero_spread, Facts("zero_spread", "groups whose rewards are all equal: keep, drop, or drop and draw others")
+                            .one_of({"keep", "drop", "resample"}));
   v.key(&t.resample_rounds,
-        Facts("resample_rounds",
-              "of zero_spread = \"resample\": at most so many rounds, then train on what there is")
+        Facts("resample_rounds", "of zero_spread = \"resample\": at most so many rounds, then train on what there is")
             .from(1, 10000));
 }
 
 void visit(AlgorithmTable& t, KeyVisitor& v) {
   v.key(&t.name, Facts("name", "the learning rule; its defaults are its paper's"));
   v.key(&t.clip_low, Facts("clip_low", "the ratio is clipped at 1 - clip_low").within(0, 1).absent(kPaper));
-  v.key(&t.clip_high,
-        Facts("clip_high", "the ratio is clipped at 1 + clip_high").within(0, 1e6).absent(kPaper));
-  v.key(&t.dual_clip,
-        Facts("dual_clip", "bound of the loss at negative advantages").above(1, 1e6).absent(kPaper));
-  v.key(&t.kl,
-        Facts("kl", "estimator of the divergence from [reference]").one_of({"none", "k1", "k2", "k3"}));
-  v.key(&t.kl_where,
-        Facts("kl_where", "where the divergence counts").one_of({"loss", "reward"}).absent(kPaper));
+  v.key(&t.clip_high, Facts("clip_high", "the ratio is clipped at 1 + clip_high").within(0, 1e6).absent(kPaper));
+  v.key(&t.dual_clip, Facts("dual_clip", "bound of the loss at negative advantages").above(1, 1e6).absent(kPaper));
+  v.key(&t.kl, Facts("kl", "estimator of the divergence from [reference]").one_of({"none", "k1", "k2", "k3"}));
+  v.key(&t.kl_where, Facts("kl_where", "where the divergence counts").one_of({"loss", "reward"}).absent(kPaper));
   v.key(&t.kl_coefficient, Facts("kl_coefficient", "its weight").within(0, 1e6).absent(kPaper));
   v.key(&t.std, Facts("std", "divide advantages by the standard deviation with n - 1, with n, or not")
                     .one_of({"n-1", "n", "none"})
                     .absent(kPaper));
-  v.key(&t.scope,
-        Facts("scope", "over what mean and deviation are taken").one_of({"group", "batch"}).absent(kPaper));
+  v.key(&t.scope, Facts("scope", "over what mean and deviation are taken").one_of({"group", "batch"}).absent(kPaper));
   v.key(&t.epsilon, Facts("epsilon", "added to the standard deviation").within(0, 1e6).absent(kPaper));
   v.key(&t.aggregation, Facts("aggregation", "how token losses become one")
                             .one_of({"token_mean", "sequence_mean", "sequence_sum_constant"})
                             .absent(kPaper));
-  v.key(&t.aggregation_length, Facts("aggregation_length", "the constant of sequence_sum_constant")
-                                   .above(0, 1e12)
-                                   .absent("max_new_tokens"));
-  v.key(&t.ratio, Facts("ratio", "importance ratio of a token, or of the sequence")
-                      .one_of({"token", "sequence"})
-                      .absent(kPaper));
+  v.key(&t.aggregation_length,
+        Facts("aggregation_length", "the constant of sequence_sum_constant").above(0, 1e12).absent("max_new_tokens"));
+  v.key(&t.ratio,
+        Facts("ratio", "importance ratio of a token, or of the sequence").one_of({"token", "sequence"}).absent(kPaper));
   v.key(&t.dynamic_sampling,
         Facts("dynamic_sampling", "the same as zero_spread = \"resample\" in [generation]").absent(kPaper));
   v.key(&t.overlong_limit, Facts("overlong_limit", "tokens: the length at which the penalty is reached")
                                .from(1, kLong)
                                .absent("max_new_tokens"));
-  v.key(&t.overlong_buffer,
-        Facts("overlong_buffer", "tokens before overlong_limit over which the penalty grows")
-            .from(0, kLong)
-            .absent(kPaper));
-  v.key(
-      &t.overlong_penalty,
-      Facts("overlong_penalty", "taken from the reward of too long an answer").within(0, 1e6).absent(kPaper));
+  v.key(&t.overlong_buffer, Facts("overlong_buffer", "tokens before overlong_limit over which the penalty grows")
+                                .from(0, kLong)
+                                .absent(kPaper));
+  v.key(&t.overlong_penalty,
+        Facts("overlong_penalty", "taken from the reward of too long an answer").within(0, 1e6).absent(kPaper));
   v.key(&t.mask_truncated,
         Facts("mask_truncated", "answers cut at max_new_tokens take no part in the loss").absent(kPaper));
   v.key(&t.entropy_coefficient,
@@ -216,8 +189,7 @@ void visit(AlgorithmTable& t, KeyVisitor& v) {
 void visit(OptimizerTable& t, KeyVisitor& v) {
   v.key(&t.learning_rate, Facts("learning_rate", "of AdamW, at its height").within(0, 1e3));
   v.key(&t.warmup_steps, Facts("warmup_steps", "steps over which the rate rises linearly").from(0, kMany));
-  v.key(&t.schedule,
-        Facts("schedule", "of the rate after the rise").one_of({"constant", "linear", "cosine"}));
+  v.key(&t.schedule, Facts("schedule", "of the rate after the rise").one_of({"constant", "linear", "cosine"}));
   v.key(&t.final_share, Facts("final_share", "share of the rate that is left at the end").within(0, 1));
   v.key(&t.weight_decay, Facts("weight_decay", "decoupled; on matrices and embeddings only").within(0, 1e3));
   v.key(&t.beta1, Facts("beta1", "decay of the first moment").within(0, 0.9999999));
@@ -229,23 +201,21 @@ void visit(OptimizerTable& t, KeyVisitor& v) {
   v.key(&t.micro_batch_tokens,
         Facts("micro_batch_tokens", "tokens of one forward and backward; bounds memory").from(1, kMany));
   v.key(&t.gradient_slices, Facts("gradient_slices",
-                                  "a power of two: gradients are summed in so many slices, so that any "
-                                  "number of ranks up to it gives the same bits")
+                                  "a power of two: gradients are summed in so many slices, so that any number of ranks "
+                                  "up to it gives the same bits")
                                 .from(1, 65536));
 }
 
 void visit(WarmStartTable& t, KeyVisitor& v) {
-  v.key(&t.train, Facts("train", "demonstrations, an object with prompt and response a line")
-                      .path(PathKind::input)
-                      .absent("task"));
-  v.key(&t.task,
-        Facts("task", "demonstrations of a built-in task; its own keys stand in this table").absent("train"));
+  v.key(
+      &t.train,
+      Facts("train", "demonstrations, an object with prompt and response a line").path(PathKind::input).absent("task"));
+  v.key(&t.task, Facts("task", "demonstrations of a built-in task; its own keys stand in this table").absent("train"));
   v.key(&t.steps, Facts("steps", "supervised steps in total").from(0, kMany));
   v.key(&t.batch_tokens, Facts("batch_tokens", "tokens of a step").from(1, kMany));
   v.key(&t.learning_rate, Facts("learning_rate", "at its height").within(0, 1e3));
   v.key(&t.warmup_steps, Facts("warmup_steps", "steps over which the rate rises linearly").from(0, kMany));
-  v.key(&t.schedule,
-        Facts("schedule", "of the rate after the rise").one_of({"constant", "linear", "cosine"}));
+  v.key(&t.schedule, Facts("schedule", "of the rate after the rise").one_of({"constant", "linear", "cosine"}));
   v.key(&t.final_share, Facts("final_share", "share of the rate that is left at the end").within(0, 1));
 }
 
@@ -263,11 +233,9 @@ void visit(EvalTable& t, KeyVisitor& v) {
   v.key(&t.verifier, Facts("verifier", "what judges held-out answers")
                          .absent("the reward's; the task's where the reward is random")
                          .may_change());
-  v.key(&t.problems,
-        Facts("problems", "the first so many held-out problems; 0: all").from(0, kMany).may_change());
-  v.key(&t.samples, Facts("samples", "answers drawn a problem besides the greedy one; 0: greedy only")
-                        .from(0, 65536)
-                        .may_change());
+  v.key(&t.problems, Facts("problems", "the first so many held-out problems; 0: all").from(0, kMany).may_change());
+  v.key(&t.samples,
+        Facts("samples", "answers drawn a problem besides the greedy one; 0: greedy only").from(0, 65536).may_change());
   v.key(&t.temperature, Facts("temperature", "of those samples").within(0, 1000).may_change());
   v.key(&t.max_new_tokens,
         Facts("max_new_tokens", "the longest answer; 0: that of [generation]").from(0, kLong).may_change());
@@ -309,10 +277,10 @@ void visit_warm_start(std::optional<WarmStartTable>& warm_start, DeckVisitor& vi
               {&table.task_keys, has_task, "the task"});
   table.stage.resize(visitor.entries("warm_start.stage", table.stage.size()));
   for (std::size_t i = 0; i < table.stage.size(); ++i) {
-    visit_table(visitor, table.stage[i],
-                {"warm_start.stage[" + std::to_string(i) + "]",
-                 "a part of the warm start; written [[warm_start.stage]]"},
-                {&table.stage[i].task_keys, has_task, "the task"});
+    visit_table(
+        visitor, table.stage[i],
+        {"warm_start.stage[" + std::to_string(i) + "]", "a part of the warm start; written [[warm_start.stage]]"},
+        {&table.stage[i].task_keys, has_task, "the task"});
   }
 }
 
@@ -322,11 +290,9 @@ void visit(Deck& deck, DeckVisitor& visitor) {
   const ForeignKeys none;
   visitor.table(
       {"", "above the first table"},
-      [&deck](KeyVisitor& v) { v.key(&deck.title, Facts("title", "what this deck is for").may_change()); },
-      none);
+      [&deck](KeyVisitor& v) { v.key(&deck.title, Facts("title", "what this deck is for").may_change()); }, none);
   visit_table(visitor, deck.run, {"run", "the run as a whole"}, none);
-  visit_table(visitor, deck.model, {"model", "the policy: a path, or a shape to start from random weights"},
-              none);
+  visit_table(visitor, deck.model, {"model", "the policy: a path, or a shape to start from random weights"}, none);
   visit_table(visitor, deck.tokenizer, {"tokenizer", "where the model brings none"}, none);
   visit_table(visitor, deck.data, {"data", "problems: files, or a built-in task"},
               {&deck.data.task_keys, [&deck] { return !deck.data.task.empty(); }, "the task"});
@@ -341,8 +307,8 @@ void visit(Deck& deck, DeckVisitor& visitor) {
     return;
   }
   if (!deck.reference) deck.reference.emplace();
-  visit_table(visitor, *deck.reference,
-              {"reference", "the frozen network of the KL term; present only if needed"}, none);
+  visit_table(visitor, *deck.reference, {"reference", "the frozen network of the KL term; present only if needed"},
+              none);
 }
 
 }  // namespace maxplus

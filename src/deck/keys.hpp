@@ -1,9 +1,8 @@
 #pragma once
-// The listing of every key of a deck: name, field, what is allowed, what it means. It stands once, in
-// keys.cpp.
+// The listing of every key of a deck: name, field, what is allowed, what it means. It stands once, in keys.cpp.
 //
-// Reading, the effective deck, --describe, docs/deck.md, the checkpoint's record and the comparison on resume
-// are visitors of this listing.
+// Reading, the effective deck, --describe, docs/deck.md, the checkpoint's record and the comparison on resume are
+// visitors of this listing.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,15 +18,11 @@
 
 namespace maxplus {
 
-using KeyField = std::variant<std::int64_t*, double*, bool*, std::string*, std::vector<std::string>*,
-                              std::optional<std::int64_t>*, std::optional<double>*, std::optional<bool>*,
-                              std::optional<std::string>*>;
+using KeyField =
+    std::variant<std::int64_t*, double*, bool*, std::string*, std::vector<std::string>*, std::optional<std::int64_t>*,
+                 std::optional<double>*, std::optional<bool>*, std::optional<std::string>*>;
 
-enum class PathKind {
-  none,
-  input,
-  output
-};  // input: from the deck's folder; output: from the working directory
+enum class PathKind { none, input, output };  // input: from the deck's folder; output: from the working directory
 enum class OnResume { same, may_change, may_grow };
 
 // What is known of a key. The setters return the object, so that a key of the listing reads as one sentence.
@@ -99,8 +94,7 @@ struct TableFacts {
   std::string meaning;
 };
 
-// Keys that a table takes without listing them, because something it names (a task, a verifier) understands
-// them.
+// Keys that a table takes without listing them, because something it names (a task, a verifier) understands them.
 struct ForeignKeys {
   nlohmann::json* values = nullptr;  // nullptr: no such keys
   std::function<bool()> welcome;     // whether something is named; asked after the listed keys are read

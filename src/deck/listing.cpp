@@ -15,8 +15,7 @@ namespace {
 
 class NameCollector : public DeckVisitor, private KeyVisitor {
  public:
-  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
-             const ForeignKeys&) override {
+  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys&) override {
     tables.push_back({without_index(facts.name), {}});
     keys(*this);
   }
@@ -53,8 +52,8 @@ class Describer : public DeckVisitor, private KeyVisitor {
     std::string resume;
     if (facts.on_resume == OnResume::may_change) resume = "; may change on resume";
     if (facts.on_resume == OnResume::may_grow) resume = "; may grow on resume";
-    text += fmt::format("  {}\n      {}; default {}{}\n      {}\n", facts.name, allowed_text(field, facts),
-                        standard, resume, facts.meaning);
+    text += fmt::format("  {}\n      {}; default {}{}\n      {}\n", facts.name, allowed_text(field, facts), standard,
+                        resume, facts.meaning);
   }
 };
 

@@ -1,5 +1,5 @@
-// Filling a Deck; see the header. Messages follow one pattern: "[table] key = value is ...", what is allowed,
-// a value to try.
+// Filling a Deck; see the header. Messages follow one pattern: "[table] key = value is ...", what is allowed, a value
+// to try.
 #include "deck/reader.hpp"
 
 #include <algorithm>
@@ -20,8 +20,7 @@ constexpr std::size_t kMostFaults = 200;
 
 // Laid down in the deck's contract, but of no effect in this version: refused rather than ignored.
 const std::vector<std::string>& tables_of_later_versions() {
-  static const std::vector<std::string> names = {"critic", "reward_model", "parallel", "placement",
-                                                 "schedule"};
+  static const std::vector<std::string> names = {"critic", "reward_model", "parallel", "placement", "schedule"};
   return names;
 }
 
@@ -31,8 +30,7 @@ std::vector<std::string> subtables(const std::vector<KnownTable>& known, const s
   std::vector<std::string> names;
   for (const KnownTable& candidate : known) {
     const std::string& name = candidate.name;
-    if (name.empty() || !starts_with(name, prefix) || name.find('.', prefix.size()) != std::string::npos)
-      continue;
+    if (name.empty() || !starts_with(name, prefix) || name.find('.', prefix.size()) != std::string::npos) continue;
     names.push_back(name.substr(prefix.size()));
   }
   return names;
@@ -45,8 +43,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 bool is_finite(const DeckValue& value) {
   return (value.kind != Kind::real || std::isfinite(value.real)) &&
          std::all_of(value.list.begin(), value.list.end(), is_finite) &&
-         std::all_of(value.table.begin(), value.table.end(),
-                     [](const DeckMember& m) { return is_finite(m.value); });
+         std::all_of(value.table.begin(), value.table.end(), [](const DeckMember& m) { return is_finite(m.value); });
 }
 
 // The verifier `command` names programs and scripts: those that lie beside the deck are found from anywhere.
@@ -57,8 +54,7 @@ void resolve_command(DeckValue& command, const std::filesystem::path& base) {
     const bool has_slash = word.text.find('/') != std::string::npos;
     if (i == 0 && !has_slash) continue;  // looked up in PATH
     std::error_code error;
-    if (i == 0 || std::filesystem::is_regular_file(base / word.text, error))
-      word.text = absolute_path(base, word.text);
+    if (i == 0 || std::filesystem::is_regular_file(base / word.text, error)) word.text = absolute_path(base, word.text);
   }
 }
 
@@ -85,18 +81,17 @@ void DeckReader::add(const DeckValue& value, std::string found, std::string expe
     ++omitted_;
     return;
   }
-  faults_.emplace_back(DeckSource::order(value.origin), Fault{source_.where(value.origin), std::move(found),
-                                                              std::move(expected), std::move(advice)});
+  faults_.emplace_back(DeckSource::order(value.origin),
+                       Fault{source_.where(value.origin), std::move(found), std::move(expected), std::move(advice)});
 }
 
 std::vector<Fault> DeckReader::take_faults() {
-  std::stable_sort(faults_.begin(), faults_.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(faults_.begin(), faults_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Fault> faults;
   for (auto& [order, fault] : faults_) faults.push_back(std::move(fault));
   if (omitted_ > 0)
-    faults.push_back({source_.file(), fmt::format("{} more faults are not listed", omitted_), "",
-                      "mend those above first"});
+    faults.push_back(
+        {source_.file(), fmt::format("{} more faults are not listed", omitted_), "", "mend those above first"});
   return faults;
 }
 
@@ -121,8 +116,7 @@ const DeckValue* DeckReader::find(const std::string& table) {
     return nullptr;
   }
   // An entry of an array of tables; entries() has seen that the array is one.
-  const DeckValue* list =
-      source_.root().find(table.substr(0, dot))->find(table.substr(dot + 1, bracket - dot - 1));
+  const DeckValue* list = source_.root().find(table.substr(0, dot))->find(table.substr(dot + 1, bracket - dot - 1));
   const DeckValue& entry = list->list[static_cast<std::size_t>(std::stoll(table.substr(bracket + 1)))];
   if (entry.kind == Kind::table) return &entry;
   deck_.faulty.insert(table);
@@ -143,8 +137,8 @@ std::size_t DeckReader::entries(const std::string& name, std::size_t) {
     add(*list, fmt::format("'{}' is a list of tables, which --set cannot change", name.substr(dot + 1)),
         "a key of a single table", "change it in the deck");
   } else {
-    add(*list, fmt::format("[{}] is {}", name, kind_text(*list)),
-        fmt::format("a list of tables: [[{}]]", name), fmt::format("[[{}]]", name));
+    add(*list, fmt::format("[{}] is {}", name, kind_text(*list)), fmt::format("a list of tables: [[{}]]", name),
+        fmt::format("[[{}]]", name));
   }
   return 0;
 }
@@ -169,8 +163,8 @@ void DeckReader::key(KeyField field, const KeyFacts& facts) {
   if (!refusal) return;
   deck_.faulty.insert(full);
   std::string advice = refusal->advice;
-  const bool has_default = !standard.is_null() && standard != "" &&
-                           (facts.absent_text.empty() || standard != 0) && !standard.is_array();
+  const bool has_default =
+      !standard.is_null() && standard != "" && (facts.absent_text.empty() || standard != 0) && !standard.is_array();
   if (advice.empty() && has_default && facts.path_kind == PathKind::none) {
     advice = fmt::format("{} = {} (the default)", facts.name, toml_value(standard));
   }
@@ -184,8 +178,8 @@ void DeckReader::read_rest(const DeckValue& table, const ForeignKeys& foreign) {
   const std::vector<std::string> below = subtables(known_, name);
   const bool welcome = foreign.values && foreign.welcome();
   // A task or verifier that could not be read would have taken keys that nobody can judge now.
-  const bool unclear = foreign.values && (deck_.faulty.count(full_name("task")) > 0 ||
-                                          deck_.faulty.count(full_name("verifier")) > 0);
+  const bool unclear =
+      foreign.values && (deck_.faulty.count(full_name("task")) > 0 || deck_.faulty.count(full_name("verifier")) > 0);
   for (const DeckMember& member : table.table) {
     if (contains(known->keys, member.name) || contains(below, member.name)) continue;
     if (table_.empty() && member.value.kind != Kind::text && !contains(known->keys, member.name)) {
@@ -225,27 +219,25 @@ void DeckReader::unknown(const DeckMember& member, const ForeignKeys& foreign) {
   }
   const KnownTable& here = *find_table(known_, without_index(table_));
   std::string name = one_line(shorten(member.name, 64));
-  std::string found =
-      fmt::format("unknown key '{}' {}", name,
-                  table_.empty() ? "above the first table" : "in " + std::string(trim(title())));
+  std::string found = fmt::format("unknown key '{}' {}", name,
+                                  table_.empty() ? "above the first table" : "in " + std::string(trim(title())));
   std::string advice;
   if (const auto nearest = nearest_known(member.name, here.keys)) {
     deck_.faulty.insert(full_name(*nearest));
     found += fmt::format("; did you mean '{}'?", *nearest);
     advice = fmt::format("{} = {}", *nearest, value_text(member.value));
   } else {
-    const auto owner = std::find_if(known_.begin(), known_.end(),
-                                    [&](const KnownTable& t) { return contains(t.keys, member.name); });
+    const auto owner =
+        std::find_if(known_.begin(), known_.end(), [&](const KnownTable& t) { return contains(t.keys, member.name); });
     if (owner != known_.end()) {
       deck_.faulty.insert((owner->name.empty() ? "" : owner->name + ".") + member.name);
-      found += owner->name.empty() ? "; it belongs above the first table"
-                                   : fmt::format("; it belongs in [{}]", owner->name);
+      found +=
+          owner->name.empty() ? "; it belongs above the first table" : fmt::format("; it belongs in [{}]", owner->name);
     }
     advice = "maxplus train --describe lists all keys";
   }
   std::string expected = join(here.keys, ", ");
-  if (foreign.values)
-    expected += fmt::format("; {} has keys of its own, if it is named in this table", foreign.owner);
+  if (foreign.values) expected += fmt::format("; {} has keys of its own, if it is named in this table", foreign.owner);
   add(member.value, std::move(found), std::move(expected), std::move(advice));
 }
 
@@ -255,8 +247,8 @@ void DeckReader::unknown_table(const DeckMember& member) {
     return;
   }
   const std::vector<std::string> tables = subtables(known_, "");
-  const bool is_table = member.value.kind == Kind::table ||
-                        (!member.value.list.empty() && member.value.list.front().kind == Kind::table);
+  const bool is_table =
+      member.value.kind == Kind::table || (!member.value.list.empty() && member.value.list.front().kind == Kind::table);
   if (!is_table) return unknown(member, {});
   const std::string name = one_line(shorten(member.name, 64));
   if (contains(tables_of_later_versions(), member.name)) {
@@ -269,8 +261,8 @@ void DeckReader::unknown_table(const DeckMember& member) {
     deck_.faulty.insert(*nearest);
     advice = fmt::format("[{}]", *nearest);
   }
-  add(member.value, fmt::format("unknown table [{}]{}", name, did_you_mean(member.name, tables)),
-      join(tables, ", "), advice);
+  add(member.value, fmt::format("unknown table [{}]{}", name, did_you_mean(member.name, tables)), join(tables, ", "),
+      advice);
 }
 
 }  // namespace maxplus

@@ -1,8 +1,8 @@
 #pragma once
 // What a user wrote, before anybody knows what it means: a tree of values, each with the place it stands at.
 //
-// The TOML library is used in source.cpp only. A --set argument becomes a value in the same tree, so that a
-// deck and its overrides are read, checked and blamed in one way.
+// The TOML library is used in source.cpp only. A --set argument becomes a value in the same tree, so that a deck and
+// its overrides are read, checked and blamed in one way.
 
 #include <cstdint>
 #include <string>
@@ -53,9 +53,7 @@ class DeckSource {
   bool is_broken() const { return broken_; }  // no TOML: whatever is missing proves nothing
   std::string where(std::int64_t origin) const;
   // In the order a reader meets them: lines, then --set arguments.
-  static std::int64_t order(std::int64_t origin) {
-    return origin >= 0 ? origin : (std::int64_t{1} << 40) - origin;
-  }
+  static std::int64_t order(std::int64_t origin) { return origin >= 0 ? origin : (std::int64_t{1} << 40) - origin; }
 
  private:
   DeckValue root_;

@@ -1,9 +1,8 @@
 #pragma once
-// The tables of a deck: one struct a table, one field a key (SURFACES: docs/deck.md is made from these by
-// --describe).
+// The tables of a deck: one struct a table, one field a key (SURFACES: docs/deck.md is made from these by --describe).
 //
-// A table lists its keys once, in keys.cpp: name, field, range or choices, meaning. Reading, range checks,
-// the effective deck, --describe and the checkpoint's record all come from that listing.
+// A table lists its keys once, in keys.cpp: name, field, range or choices, meaning. Reading, range checks, the
+// effective deck, --describe and the checkpoint's record all come from that listing.
 
 #include <cstdint>
 #include <map>
@@ -31,8 +30,7 @@ struct RunTable {
   double watchdog_s = 600;
   std::string log_rollouts = "all";  // all | "every k" | none
   std::int64_t skip_limit = 0;       // steps with a non-finite gradient that may be skipped in a row
-  std::int64_t no_signal_limit =
-      0;  // iterations in a row without any trained token before an explained end; 0: never
+  std::int64_t no_signal_limit = 0;  // iterations in a row without any trained token before an explained end; 0: never
 };
 
 struct ModelTable {
@@ -68,9 +66,8 @@ struct RewardPart {
 };
 
 struct RewardTable {
-  std::string verifier;  // one verifier, or parts
-  nlohmann::json keys =
-      nlohmann::json::object();  // pattern, command, probability, ...: checked by the verifier
+  std::string verifier;                            // one verifier, or parts
+  nlohmann::json keys = nlohmann::json::object();  // pattern, command, probability, ...: checked by the verifier
   std::vector<RewardPart> part;
   double timeout_s = 10;
   std::int64_t workers = 2;
@@ -171,7 +168,7 @@ struct Deck {
   // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
   std::string file;  // as the user named it; empty: no file
   std::map<std::string, std::string>
-      origins;  // "deck.toml:31", "--set run.seed=5"; keys that are absent have their default
+      origins;                   // "deck.toml:31", "--set run.seed=5"; keys that are absent have their default
   std::set<std::string> faulty;  // keys and tables that a fault was already found in; "*": all
 
   // For a fault: the key's origin, else that of its table, else the file.

@@ -8,8 +8,8 @@ namespace maxplus {
 
 enum class Space : std::uint8_t { host, device };
 
-// Aligned to 64 bytes, zeroed, first touched by the team's threads, in huge pages where the system gives
-// them. Throws Error(ExitCode::os) with the size when memory is refused.
+// Aligned to 64 bytes, zeroed, first touched by the team's threads, in huge pages where the system gives them.
+// Throws Error(ExitCode::os) with the size when memory is refused.
 class Memory {
  public:
   Memory() = default;

@@ -16,8 +16,7 @@ class DeviceRuntime {
 
 // "kokkos 3.4.1 (Serial)"
 std::string backend_description();
-// "avx2", "avx512" or "plain": which bodies run. MAXPLUS_SIMD in the environment may ask for a lesser one
-// (tests).
+// "avx2", "avx512" or "plain": which bodies run. MAXPLUS_SIMD in the environment may ask for a lesser one (tests).
 std::string instruction_set();
 // Of the environment's processor: "AMD EPYC 7B13", for manifests and reports.
 std::string processor_name();

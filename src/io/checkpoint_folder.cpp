@@ -115,8 +115,7 @@ void reserve(const std::string& path, std::int64_t bytes) {
     if (free + held < static_cast<unsigned long long>(bytes))
       refuse(fmt::format("reserve {} bytes for", bytes), path, ENOSPC);
   }
-  if (::fallocate(file.number, FALLOC_FL_KEEP_SIZE, 0, bytes) != 0 && errno != EOPNOTSUPP &&
-      errno != ENOSYS) {
+  if (::fallocate(file.number, FALLOC_FL_KEEP_SIZE, 0, bytes) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
     refuse(fmt::format("reserve {} bytes for", bytes), path, errno);
   }
 }

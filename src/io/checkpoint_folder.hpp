@@ -25,8 +25,7 @@ std::optional<std::string> read_pointer(const std::string& folder);
 void move_pointer(const std::string& folder, const std::string& name);
 
 void sync_path(const std::string& path);  // fsync of a file or folder; Error(io)
-// Refuses at once where `bytes` do not fit: free space, then blocks set aside in `path` (made if missing).
-// Error(io).
+// Refuses at once where `bytes` do not fit: free space, then blocks set aside in `path` (made if missing). Error(io).
 void reserve(const std::string& path, std::int64_t bytes);
 
 }  // namespace maxplus::checkpoint

@@ -44,9 +44,8 @@ CheckpointHeader parse_header(const std::string& path, std::string_view text) {
     for (const auto& name : json.at("numbers")) header.numbers[name.get<std::string>()] = 0;
     header.texts = json.at("texts").get<std::map<std::string, std::string>>();
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::data,
-                Fault{"", fmt::format("{}: the header cannot be read: {}", path, error.what()),
-                      "a checkpoint of this program", "use an older checkpoint"});
+    throw Error(ExitCode::data, Fault{"", fmt::format("{}: the header cannot be read: {}", path, error.what()),
+                                      "a checkpoint of this program", "use an older checkpoint"});
   }
   return header;
 }
@@ -57,8 +56,8 @@ std::int64_t blocks_of(std::int64_t elements, std::int64_t block_elements) {
 
 std::uint64_t hash_block(const std::string& tensor, std::int64_t block, std::int64_t iteration,
                          std::span<const float> values) {
-  const std::uint64_t place[3] = {XXH3_64bits(tensor.data(), tensor.size()),
-                                  static_cast<std::uint64_t>(block), static_cast<std::uint64_t>(iteration)};
+  const std::uint64_t place[3] = {XXH3_64bits(tensor.data(), tensor.size()), static_cast<std::uint64_t>(block),
+                                  static_cast<std::uint64_t>(iteration)};
   return XXH3_64bits_withSeed(values.data(), values.size_bytes(), XXH3_64bits(place, sizeof place));
 }
 

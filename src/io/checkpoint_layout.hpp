@@ -1,12 +1,12 @@
 #pragma once
-// What stands where in a checkpoint file, and how it is hashed; shared by writer and reader, nobody else's
-// business.
+// What stands where in a checkpoint file, and how it is hashed; shared by writer and reader, nobody else's business.
 //
-//   /header    u8    JSON: format, iteration, block_elements, tensors [{name, elements}], names of integers
-//   and numbers, texts /state     u8    the caller's JSON, unread here /integers  i64   in the order of their
-//   names /numbers   f64   in the order of their names /tensors/<name>  f32 /hashes    i64   one a block,
-//   tensors in the order of the header /seal      i64   [1] hash over header, state, integers, numbers and
-//   hashes
+//   /header    u8    JSON: format, iteration, block_elements, tensors [{name, elements}], names of integers and
+//   numbers, texts /state     u8    the caller's JSON, unread here /integers  i64   in the order of their names
+//   /numbers   f64   in the order of their names
+//   /tensors/<name>  f32
+//   /hashes    i64   one a block, tensors in the order of the header
+//   /seal      i64   [1] hash over header, state, integers, numbers and hashes
 
 #include <cstdint>
 #include <span>
@@ -21,8 +21,7 @@ namespace maxplus::checkpoint {
 inline constexpr std::int64_t kFormat = 1;
 
 std::string header_text(const CheckpointContents& contents, std::int64_t block_elements);
-// Without state, integers' and numbers' values. Error(data) for another format or a text that is none of
-// ours.
+// Without state, integers' and numbers' values. Error(data) for another format or a text that is none of ours.
 CheckpointHeader parse_header(const std::string& path, std::string_view text);
 
 std::int64_t blocks_of(std::int64_t elements, std::int64_t block_elements);

@@ -18,18 +18,15 @@ namespace {
 constexpr std::int64_t kBlocksAtOnce = 16;
 
 [[noreturn]] void damaged(const std::string& path, const std::string& what) {
-  throw Error(ExitCode::data,
-              Fault{"", fmt::format("{}: {}", path, what), "a checkpoint as it was written",
-                    "use an older checkpoint; this one was damaged after it had been verified"});
+  throw Error(ExitCode::data, Fault{"", fmt::format("{}: {}", path, what), "a checkpoint as it was written",
+                                    "use an older checkpoint; this one was damaged after it had been verified"});
 }
 
 // A whole dataset whose size must be possible in a file of this size.
 template <class T>
-std::vector<T> read_all(const Hdf5File& file, const std::string& name, DType type,
-                        std::uintmax_t file_bytes) {
+std::vector<T> read_all(const Hdf5File& file, const std::string& name, DType type, std::uintmax_t file_bytes) {
   const auto set = file.find(name);
-  if (!set || set->type != type)
-    damaged(file.path(), fmt::format("'{}' is missing or has another type", name));
+  if (!set || set->type != type) damaged(file.path(), fmt::format("'{}' is missing or has another type", name));
   if (static_cast<std::uintmax_t>(set->elements) > file_bytes / sizeof(T))
     damaged(file.path(), fmt::format("'{}' is larger than the file", name));
   std::vector<T> values(static_cast<std::size_t>(set->elements));
@@ -43,14 +40,12 @@ std::size_t index_of(const CheckpointHeader& header, const std::string& path, co
     const auto& tensor = header.tensors[i];
     if (tensor.name != name) continue;
     if (static_cast<std::size_t>(tensor.elements) == elements) return i;
-    throw Error(
-        ExitCode::data,
-        Fault{"", fmt::format("{}: '{}' has {} elements", path, name, tensor.elements),
-              fmt::format("{} elements", elements), "use the deck that the checkpoint was written with"});
+    throw Error(ExitCode::data,
+                Fault{"", fmt::format("{}: '{}' has {} elements", path, name, tensor.elements),
+                      fmt::format("{} elements", elements), "use the deck that the checkpoint was written with"});
   }
-  throw Error(ExitCode::data,
-              Fault{"", fmt::format("{}: no tensor '{}'", path, name), "a checkpoint of the same model",
-                    "use the deck that the checkpoint was written with"});
+  throw Error(ExitCode::data, Fault{"", fmt::format("{}: no tensor '{}'", path, name), "a checkpoint of the same model",
+                                    "use the deck that the checkpoint was written with"});
 }
 
 }  // namespace
@@ -75,8 +70,7 @@ void CheckpointReader::Impl::read_small() {
   const auto numbers = read_all<double>(file, "numbers", DType::f64, bytes);
   hashes = read_all<std::uint64_t>(file, "hashes", DType::i64, bytes);
   const auto seal = read_all<std::uint64_t>(file, "seal", DType::i64, bytes);
-  const std::string_view text(header_bytes.data(), header_bytes.size()),
-      state_text(state.data(), state.size());
+  const std::string_view text(header_bytes.data(), header_bytes.size()), state_text(state.data(), state.size());
   if (seal.size() != 1 || seal[0] != checkpoint::seal({text, state_text, integers, numbers, hashes})) {
     damaged(file.path(), "the seal over header, state and hashes does not match");
   }
@@ -133,9 +127,8 @@ void CheckpointReader::read_blocks(std::size_t tensor, std::int64_t first, std::
   const std::int64_t size = header.block_elements;
   const std::int64_t begin = first * size, end = std::min(last * size, entry.elements);
   if (first >= last) return;
-  MAXPLUS_REQUIRE(
-      first >= 0 && begin < end && static_cast<std::int64_t>(out.size()) == end - begin,
-      fmt::format("blocks [{}, {}) of '{}' into {} elements", first, last, entry.name, out.size()));
+  MAXPLUS_REQUIRE(first >= 0 && begin < end && static_cast<std::int64_t>(out.size()) == end - begin,
+                  fmt::format("blocks [{}, {}) of '{}' into {} elements", first, last, entry.name, out.size()));
   impl_->file.read(checkpoint::tensor_dataset(entry.name), DType::f32, out.data(), begin, end - begin);
   for (std::int64_t b = first; b < last; ++b) {
     const std::int64_t at = b * size - begin, count = std::min(size, end - b * size);
@@ -152,8 +145,7 @@ void CheckpointReader::read(const std::string& name, std::span<float> out) const
   read_blocks(tensor, 0, blocks(tensor), out);
 }
 
-CheckpointHeader read_checkpoint(const std::string& path, MPI_Comm ranks,
-                                 std::span<const CheckpointTarget> targets) {
+CheckpointHeader read_checkpoint(const std::string& path, MPI_Comm ranks, std::span<const CheckpointTarget> targets) {
   const RankGroup group(ranks);
   std::optional<CheckpointReader> reader;
   std::vector<std::size_t> index;
@@ -195,8 +187,8 @@ std::optional<std::string> fault_of_checkpoint(const std::string& path, MPI_Comm
         const RankGroup::Range mine = group.part(reader.blocks(t), group.rank());
         for (std::int64_t b = mine.first; b < mine.last; b += kBlocksAtOnce) {
           const std::int64_t last = std::min(b + kBlocksAtOnce, mine.last);
-          buffer.resize(static_cast<std::size_t>(std::min(last * size, reader.header().tensors[t].elements) -
-                                                 b * size));
+          buffer.resize(
+              static_cast<std::size_t>(std::min(last * size, reader.header().tensors[t].elements) - b * size));
           reader.read_blocks(t, b, last, buffer);
         }
       }

@@ -103,8 +103,7 @@ CheckpointReport Writer::run(std::set<std::string>& verified) {
   CheckpointReport report;
   report.retired = retire(verified);
   report.path = path_;
-  for (const CheckpointTensor& t : contents_.tensors)
-    report.bytes += static_cast<std::int64_t>(t.values.size_bytes());
+  for (const CheckpointTensor& t : contents_.tensors) report.bytes += static_cast<std::int64_t>(t.values.size_bytes());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
@@ -127,8 +126,7 @@ void Writer::agree_on_contents() {
 void Writer::hash_my_blocks() {
   std::size_t total = 0;
   for (const CheckpointTensor& t : contents_.tensors) {
-    total += static_cast<std::size_t>(
-        blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
+    total += static_cast<std::size_t>(blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
   }
   hashes_.assign(total, 0);
   group_.agree([&] {
@@ -140,16 +138,14 @@ void Writer::hash_my_blocks() {
         std::int64_t bad = 0;
         for (const float v : values) bad += std::isfinite(v) ? 0 : 1;
         if (bad > 0) {
-          throw Error(
-              ExitCode::numeric,
-              Fault{"", fmt::format("'{}' has {} values that are not finite", t.name, bad),
-                    "finite weights and moments", "the newest checkpoint is still good; resume from it"});
+          throw Error(ExitCode::numeric,
+                      Fault{"", fmt::format("'{}' has {} values that are not finite", t.name, bad),
+                            "finite weights and moments", "the newest checkpoint is still good; resume from it"});
         }
-        hashes_[first + static_cast<std::size_t>(b)] =
-            checkpoint::hash_block(t.name, b, contents_.iteration, values);
+        hashes_[first + static_cast<std::size_t>(b)] = checkpoint::hash_block(t.name, b, contents_.iteration, values);
       }
-      first += static_cast<std::size_t>(
-          blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
+      first +=
+          static_cast<std::size_t>(blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
     }
   });
   group_.combine_bits(hashes_.data(), hashes_.size());
@@ -157,10 +153,8 @@ void Writer::hash_my_blocks() {
 
 // Data, the holes that alignment leaves, and a generous share for the file's own tables.
 std::int64_t Writer::largest_size() const {
-  constexpr std::int64_t kAlignedAbove = 64 << 10, kAlignment = 1 << 20, kTables = 1 << 20,
-                         kTableOfTensor = 1024;
-  auto bytes =
-      static_cast<std::int64_t>(header_.size() + contents_.state.size() + hashes_.size() * 8) + kTables;
+  constexpr std::int64_t kAlignedAbove = 64 << 10, kAlignment = 1 << 20, kTables = 1 << 20, kTableOfTensor = 1024;
+  auto bytes = static_cast<std::int64_t>(header_.size() + contents_.state.size() + hashes_.size() * 8) + kTables;
   for (const CheckpointTensor& t : contents_.tensors) {
     const auto size = static_cast<std::int64_t>(t.values.size_bytes());
     bytes += size + kTableOfTensor + (size > kAlignedAbove ? kAlignment : 0);
@@ -175,8 +169,8 @@ void Writer::make_folder() const {
                                   "a parent folder that may be written", "choose another [run] out"});
 }
 
-// By one process, because then nothing that may fail for want of space needs the other ranks. What the ranks
-// write afterwards has its place already.
+// By one process, because then nothing that may fail for want of space needs the other ranks. What the ranks write
+// afterwards has its place already.
 void Writer::lay_out() {
   fault_point("checkpoint_open", group_.rank());
   ::unlink(partial_.c_str());
@@ -196,8 +190,7 @@ void Writer::lay_out() {
   small("hashes", DType::i64, nullptr, hashes_.size());
   small("seal", DType::i64, nullptr, 1);
   for (const CheckpointTensor& t : contents_.tensors) {
-    file.create_dataset(checkpoint::tensor_dataset(t.name), DType::f32,
-                        static_cast<std::int64_t>(t.values.size()));
+    file.create_dataset(checkpoint::tensor_dataset(t.name), DType::f32, static_cast<std::int64_t>(t.values.size()));
   }
   file.close();
   checkpoint::reserve(partial_, static_cast<std::int64_t>(std::filesystem::file_size(partial_)));
@@ -220,8 +213,7 @@ void Writer::write_into(Hdf5File& file) const {
       const RankGroup::Range mine = my_blocks(t);
       const std::int64_t begin = begin_of(t, mine.first), end = begin_of(t, mine.last);
       if (!t.values.empty())
-        file.write(checkpoint::tensor_dataset(t.name), DType::f32, t.values.data() + begin, begin,
-                   end - begin);
+        file.write(checkpoint::tensor_dataset(t.name), DType::f32, t.values.data() + begin, begin, end - begin);
       fault_point("checkpoint_write", group_.rank());
     });
   }
@@ -285,14 +277,13 @@ void Writer::publish() const {
 
 bool Writer::is_good(const std::string& name, std::set<std::string>& verified) const {
   if (verified.count(name) > 0) return true;
-  if (fault_of_checkpoint(folder_ + "/" + name, group_.size() > 1 ? group_.handle() : MPI_COMM_SELF))
-    return false;
+  if (fault_of_checkpoint(folder_ + "/" + name, group_.size() > 1 ? group_.handle() : MPI_COMM_SELF)) return false;
   verified.insert(name);
   return true;
 }
 
-// Older generations, newest first: what comes after `keep` good ones goes. Newer ones belong to another
-// course of the run and stay.
+// Older generations, newest first: what comes after `keep` good ones goes. Newer ones belong to another course of the
+// run and stay.
 std::vector<std::string> Writer::retire(std::set<std::string>& verified) const {
   std::string list;
   group_.agree_on_root([&] {
@@ -325,9 +316,8 @@ std::vector<std::string> Writer::retire(std::set<std::string>& verified) const {
 
 }  // namespace
 
-CheckpointReport write_checkpoint(const std::string& folder, MPI_Comm ranks,
-                                  const CheckpointContents& contents, const CheckpointSettings& settings,
-                                  std::set<std::string>& verified) {
+CheckpointReport write_checkpoint(const std::string& folder, MPI_Comm ranks, const CheckpointContents& contents,
+                                  const CheckpointSettings& settings, std::set<std::string>& verified) {
   const RankGroup group(ranks);
   return Writer(folder, group, contents, settings).run(verified);
 }

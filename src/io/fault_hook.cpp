@@ -52,8 +52,8 @@ PlannedFault planned_fault() {
     plan.readable = parse(std::string_view(plan.action).substr(6), plan.seconds);
     plan.action = "delay";
   }
-  plan.readable = plan.readable && (plan.action == "kill" || plan.action == "stop" ||
-                                    plan.action == "error" || plan.action == "delay");
+  plan.readable = plan.readable &&
+                  (plan.action == "kill" || plan.action == "stop" || plan.action == "error" || plan.action == "delay");
   return plan;
 }
 
@@ -62,8 +62,7 @@ void strike(const PlannedFault& plan) {
   if (plan.action == "stop") std::raise(SIGSTOP);
   if (plan.action == "delay") std::this_thread::sleep_for(std::chrono::duration<double>(plan.seconds));
   if (plan.action == "error") {
-    throw Error(ExitCode::io,
-                Fault{"", fmt::format("injected fault '{}'", plan.text), "", "unset MAXPLUS_FAULT"});
+    throw Error(ExitCode::io, Fault{"", fmt::format("injected fault '{}'", plan.text), "", "unset MAXPLUS_FAULT"});
   }
 }
 
@@ -73,10 +72,9 @@ void fault_point(const char* phase, int rank) {
   static const PlannedFault plan = planned_fault();  // the environment is read once
   if (plan.text.empty()) return;
   if (!plan.readable) {
-    throw Error(ExitCode::config,
-                Fault{"", fmt::format("MAXPLUS_FAULT = '{}'", plan.text),
-                      "phase:rank:count:action with the action kill, stop, error or delay[=seconds]",
-                      "unset the variable, which is for tests"});
+    throw Error(ExitCode::config, Fault{"", fmt::format("MAXPLUS_FAULT = '{}'", plan.text),
+                                        "phase:rank:count:action with the action kill, stop, error or delay[=seconds]",
+                                        "unset the variable, which is for tests"});
   }
   if (rank != plan.rank || plan.phase != phase) return;
   static std::atomic<std::int64_t> arrivals{0};

@@ -26,8 +26,7 @@ struct Descriptor {
 };
 
 [[noreturn]] void refuse_input(const std::filesystem::path& path, const std::string& found) {
-  throw Error(ExitCode::no_input,
-              Fault{path.string(), found, "a readable file", "check the path and its permissions"});
+  throw Error(ExitCode::no_input, Fault{path.string(), found, "a readable file", "check the path and its permissions"});
 }
 
 [[noreturn]] void refuse_write(const std::filesystem::path& path, const char* what) {
@@ -42,8 +41,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.number < 0) refuse_input(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
   struct stat status;
-  if (::fstat(file.number, &status) != 0)
-    refuse_input(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (::fstat(file.number, &status) != 0) refuse_input(path, fmt::format("cannot be read: {}", std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) refuse_input(path, "is a folder");
   if (!S_ISREG(status.st_mode)) refuse_input(path, "is not a regular file");
   size_ = static_cast<std::size_t>(status.st_size);
@@ -99,10 +97,9 @@ void AtomicFile::commit() {
   if (::rename(partial_.c_str(), path_.c_str()) != 0) refuse_write(path_, "renaming the finished file");
   const int descriptor = std::exchange(descriptor_, -1);
   if (::close(descriptor) != 0) refuse_write(path_, "closing");
-  // the rename itself lasts only when the folder has reached the disk; file systems that cannot do that say
-  // so, which is fine
-  const std::filesystem::path parent =
-      path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
+  // the rename itself lasts only when the folder has reached the disk; file systems that cannot do that say so, which
+  // is fine
+  const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
   const Descriptor folder{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (folder.number >= 0) ::fsync(folder.number);
 }

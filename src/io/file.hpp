@@ -1,6 +1,5 @@
 #pragma once
-// Whole files: mapped for reading, and written so that a reader sees the old file or the new one, never a
-// part.
+// Whole files: mapped for reading, and written so that a reader sees the old file or the new one, never a part.
 
 #include <cstddef>
 #include <filesystem>
@@ -10,8 +9,7 @@
 
 namespace maxplus {
 
-// A regular file mapped read-only. Throws Error(ExitCode::no_input) when it is missing, unreadable or no
-// regular file.
+// A regular file mapped read-only. Throws Error(ExitCode::no_input) when it is missing, unreadable or no regular file.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -29,9 +27,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-// Writes "<path>.partial", flushes it to the disk and renames it in commit(); without a commit the partial
-// file is removed. Throws Error(ExitCode::cannot_create) when it cannot be opened, Error(ExitCode::io) when
-// writing fails.
+// Writes "<path>.partial", flushes it to the disk and renames it in commit(); without a commit the partial file is
+// removed. Throws Error(ExitCode::cannot_create) when it cannot be opened, Error(ExitCode::io) when writing fails.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);

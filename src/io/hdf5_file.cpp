@@ -45,8 +45,7 @@ class Handle {
 herr_t append_message(unsigned depth, const H5E_error2_t* error, void* out) {
   auto& text = *static_cast<std::string*>(out);
   constexpr unsigned kShown = 12;
-  if (depth < kShown && error->desc != nullptr)
-    text += fmt::format("{}{}", text.empty() ? "" : "; ", error->desc);
+  if (depth < kShown && error->desc != nullptr) text += fmt::format("{}{}", text.empty() ? "" : "; ", error->desc);
   return 0;
 }
 
@@ -63,8 +62,7 @@ std::string error_stack() {
   if (code == ExitCode::io) {
     fault.expected = "a file system with free space that can be written";
     fault.advice =
-        "free space or choose another folder; where the file system has no locks, set "
-        "HDF5_USE_FILE_LOCKING=FALSE";
+        "free space or choose another folder; where the file system has no locks, set HDF5_USE_FILE_LOCKING=FALSE";
   } else {
     fault.expected = "a file that was written completely and not changed since";
     fault.advice = "use an older file, or make it again";
@@ -76,32 +74,22 @@ void quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 hid_t memory_type(DType type) {
   switch (type) {
-    case DType::f32:
-      return H5T_NATIVE_FLOAT;
-    case DType::f64:
-      return H5T_NATIVE_DOUBLE;
-    case DType::i64:
-      return H5T_NATIVE_INT64;
-    case DType::u8:
-      return H5T_NATIVE_UINT8;
-    default:
-      break;
+    case DType::f32: return H5T_NATIVE_FLOAT;
+    case DType::f64: return H5T_NATIVE_DOUBLE;
+    case DType::i64: return H5T_NATIVE_INT64;
+    case DType::u8: return H5T_NATIVE_UINT8;
+    default: break;
   }
   MAXPLUS_REQUIRE(false, "datasets hold f32, f64, i64 or u8");
 }
 
 hid_t stored_type(DType type) {
   switch (type) {
-    case DType::f32:
-      return H5T_IEEE_F32LE;
-    case DType::f64:
-      return H5T_IEEE_F64LE;
-    case DType::i64:
-      return H5T_STD_I64LE;
-    case DType::u8:
-      return H5T_STD_U8LE;
-    default:
-      break;
+    case DType::f32: return H5T_IEEE_F32LE;
+    case DType::f64: return H5T_IEEE_F64LE;
+    case DType::i64: return H5T_STD_I64LE;
+    case DType::u8: return H5T_STD_U8LE;
+    default: break;
   }
   MAXPLUS_REQUIRE(false, "datasets hold f32, f64, i64 or u8");
 }
@@ -165,15 +153,13 @@ struct Selection {
 void check_system(const std::string& path, int flags) {
   const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
   if (descriptor < 0) {
-    throw Error(ExitCode::no_input,
-                Fault{"", fmt::format("cannot open {}: {}", path, std::strerror(errno)),
-                      "a file that this user may read", "check the path and its permissions"});
+    throw Error(ExitCode::no_input, Fault{"", fmt::format("cannot open {}: {}", path, std::strerror(errno)),
+                                          "a file that this user may read", "check the path and its permissions"});
   }
   ::close(descriptor);
 }
 
-// The groups that a dataset's name goes through. HDF5 would make them itself, but with the time of day in
-// them.
+// The groups that a dataset's name goes through. HDF5 would make them itself, but with the time of day in them.
 void make_groups(hid_t file, const std::string& path, const std::string& name) {
   const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id(), 0);
@@ -195,8 +181,7 @@ void write_attribute(hid_t file, const std::string& path, const std::string& nam
                      const void* value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   if (H5Aexists(file, name.c_str()) > 0) H5Adelete(file, name.c_str());
-  const Handle attribute(H5Acreate2(file, name.c_str(), stored, space.id(), H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose);
+  const Handle attribute(H5Acreate2(file, name.c_str(), stored, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   if (!attribute.valid() || H5Awrite(attribute.id(), memory, value) < 0) {
     fail(ExitCode::io, path, fmt::format("cannot write the attribute '{}'", name));
   }
@@ -208,8 +193,8 @@ Handle open_attribute(hid_t file, const std::string& path, const std::string& na
   return attribute;
 }
 
-void read_attribute(hid_t file, const std::string& path, const std::string& name, H5T_class_t kind,
-                    hid_t memory, void* value) {
+void read_attribute(hid_t file, const std::string& path, const std::string& name, H5T_class_t kind, hid_t memory,
+                    void* value) {
   const Handle attribute = open_attribute(file, path, name);
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   if (H5Tget_class(type.id()) != kind || H5Aread(attribute.id(), memory, value) < 0) {
@@ -322,8 +307,7 @@ std::int64_t Hdf5File::transfer_list() const {
   return list;
 }
 
-void Hdf5File::write(const std::string& name, DType type, const void* data, std::int64_t first,
-                     std::int64_t count) {
+void Hdf5File::write(const std::string& name, DType type, const void* data, std::int64_t first, std::int64_t count) {
   const Handle set = open_dataset(file_, path_, name);
   const Handle transfer(transfer_list(), H5Pclose);
   const std::int64_t most = std::max<std::int64_t>(1, static_cast<std::int64_t>(piece_ / size_of(type)));
@@ -332,19 +316,15 @@ void Hdf5File::write(const std::string& name, DType type, const void* data, std:
   for (std::int64_t p = 0; p < steps; ++p) {
     const std::int64_t at = std::min(count, p * most), n = std::min(most, count - at);
     const Selection selection(set.id(), first + at, n);
-    const void* source =
-        n > 0 ? static_cast<const char*>(data) + static_cast<std::size_t>(at) * size_of(type) : "";
-    if (H5Dwrite(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(),
-                 source) < 0)
+    const void* source = n > 0 ? static_cast<const char*>(data) + static_cast<std::size_t>(at) * size_of(type) : "";
+    if (H5Dwrite(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(), source) < 0)
       failed = true;
   }
   if (failed)
-    fail(ExitCode::io, path_,
-         fmt::format("cannot write elements [{}, {}) of '{}'", first, first + count, name));
+    fail(ExitCode::io, path_, fmt::format("cannot write elements [{}, {}) of '{}'", first, first + count, name));
 }
 
-void Hdf5File::read(const std::string& name, DType type, void* data, std::int64_t first,
-                    std::int64_t count) const {
+void Hdf5File::read(const std::string& name, DType type, void* data, std::int64_t first, std::int64_t count) const {
   const Handle set = open_dataset(file_, path_, name);
   const Handle transfer(transfer_list(), H5Pclose);
   const std::int64_t most = std::max<std::int64_t>(1, static_cast<std::int64_t>(piece_ / size_of(type)));
@@ -355,13 +335,11 @@ void Hdf5File::read(const std::string& name, DType type, void* data, std::int64_
     const std::int64_t at = std::min(count, p * most), n = std::min(most, count - at);
     const Selection selection(set.id(), first + at, n);
     void* target = n > 0 ? static_cast<char*>(data) + static_cast<std::size_t>(at) * size_of(type) : &unused;
-    if (H5Dread(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(),
-                target) < 0)
+    if (H5Dread(set.id(), memory_type(type), selection.memory.id(), selection.file.id(), transfer.id(), target) < 0)
       failed = true;
   }
   if (failed)
-    fail(ExitCode::data, path_,
-         fmt::format("cannot read elements [{}, {}) of '{}'", first, first + count, name));
+    fail(ExitCode::data, path_, fmt::format("cannot read elements [{}, {}) of '{}'", first, first + count, name));
 }
 
 void Hdf5File::set_attribute(const std::string& name, std::int64_t value) {
@@ -409,8 +387,7 @@ void Hdf5File::flush() {
 }
 
 void Hdf5File::close() {
-  if (file_ >= 0 && H5Fclose(std::exchange(file_, -1)) < 0)
-    fail(ExitCode::io, path_, "cannot close the file");
+  if (file_ >= 0 && H5Fclose(std::exchange(file_, -1)) < 0) fail(ExitCode::io, path_, "cannot close the file");
 }
 
 }  // namespace maxplus

@@ -1,14 +1,13 @@
 #pragma once
 // A file of one-dimensional datasets: RAII over HDF5's C interface, whose error stack becomes one Error.
 //
-// Newest file format (its metadata carry checksums), datasets contiguous, aligned to 1 MiB above 64 KiB,
-// allocated when they are created and never filled, no time stamps: equal contents give equal bytes. File
-// locking is off; we write only under names of our own. Data have no checksum of HDF5's; whoever needs one
-// stores hashes (checkpoint_file.hpp).
+// Newest file format (its metadata carry checksums), datasets contiguous, aligned to 1 MiB above 64 KiB, allocated when
+// they are created and never filled, no time stamps: equal contents give equal bytes. File locking is off; we write
+// only under names of our own. Data have no checksum of HDF5's; whoever needs one stores hashes (checkpoint_file.hpp).
 //
-// A file is open in one process ("serial", needs no MPI), or on all ranks of a communicator; then every call
-// is collective, also for a rank that has nothing to write. The communicator must be plain: not Cartesian
-// (Open MPI's component has written wrong data through such ones).
+// A file is open in one process ("serial", needs no MPI), or on all ranks of a communicator; then every call is
+// collective, also for a rank that has nothing to write. The communicator must be plain: not Cartesian (Open MPI's
+// component has written wrong data through such ones).
 
 #include <cstddef>
 #include <cstdint>
@@ -22,9 +21,8 @@
 
 namespace maxplus {
 
-// Call once before MPI_Init. HDF5 then does nothing of its own when the process ends or MPI is finalized.
-// Otherwise it would try again to write what a full disk has refused, on files that could not be closed, and
-// crash or wait for ever.
+// Call once before MPI_Init. HDF5 then does nothing of its own when the process ends or MPI is finalized. Otherwise it
+// would try again to write what a full disk has refused, on files that could not be closed, and crash or wait for ever.
 void prepare_hdf5();
 
 class Hdf5File {
@@ -70,8 +68,8 @@ class Hdf5File {
   // To the disk: on a communicator this includes fsync on all ranks.
   void flush();
   void close();
-  // Forgets the file without closing it. After an error that all ranks have agreed on, closing would try to
-  // write again, and a rank that fails there leaves the others waiting.
+  // Forgets the file without closing it. After an error that all ranks have agreed on, closing would try to write
+  // again, and a rank that fails there leaves the others waiting.
   void abandon() { file_ = -1; }
 
  private:

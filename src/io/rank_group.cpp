@@ -16,16 +16,14 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{256} << 20;
 
 void check(int code, const char* call) {
-  if (code != MPI_SUCCESS)
-    throw Error(ExitCode::software, fmt::format("{} failed while ranks agreed on a file", call));
+  if (code != MPI_SUCCESS) throw Error(ExitCode::software, fmt::format("{} failed while ranks agreed on a file", call));
 }
 
 // An Error as text that travels: code, then the four parts of the first fault.
 std::string packed(const Error& error) {
   const Fault& fault = error.faults().front();
   std::string text = std::to_string(static_cast<int>(error.code()));
-  for (const std::string& part : {fault.where, fault.found, fault.expected, fault.advice})
-    text += '\0' + part;
+  for (const std::string& part : {fault.where, fault.found, fault.expected, fault.advice}) text += '\0' + part;
   return text;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The little that files need of a group of ranks: sizes, one agreement, bytes from one to all. Without
-// MPI_Init (or on MPI_COMM_SELF) it is a group of one.
+// The little that files need of a group of ranks: sizes, one agreement, bytes from one to all. Without MPI_Init (or on
+// MPI_COMM_SELF) it is a group of one.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,9 +34,7 @@ class RankGroup {
   struct Range {
     std::int64_t first, last;
   };
-  Range part(std::int64_t items, int rank) const {
-    return {items * rank / size_, items * (rank + 1) / size_};
-  }
+  Range part(std::int64_t items, int rank) const { return {items * rank / size_, items * (rank + 1) / size_}; }
 
  private:
   MPI_Comm ranks_;

@@ -70,21 +70,19 @@ std::string_view header_text(const MappedFile& file, const std::string& where) {
            fmt::format("at most {} bytes in this file", size - kLengthBytes));
   }
   const std::string_view text = file.text().substr(kLengthBytes, length);
-  if (text.empty() || text.front() != '{')
-    refuse(where, "the header does not begin with '{'", "a JSON object");
+  if (text.empty() || text.front() != '{') refuse(where, "the header does not begin with '{'", "a JSON object");
   return text;
 }
 
 // Checks one entry alone; its bytes lie in a buffer of `buffer` bytes.
 void check_entry(const SafetensorsHeader::Entry& entry, std::uint64_t buffer, const std::string& where) {
   const std::string place = fmt::format("header: tensor '{}': ", shown(entry.name));
-  const auto* type = std::find_if(kFileTypes.begin(), kFileTypes.end(),
-                                  [&](const FileType& t) { return t.name == entry.dtype; });
+  const auto* type =
+      std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const FileType& t) { return t.name == entry.dtype; });
   if (type == kFileTypes.end())
     refuse(where, place + fmt::format("dtype '{}' is unknown", shown(entry.dtype)), "F32, BF16, F16, ...");
   if (entry.offsets.size() != 2) {
-    refuse(where, place + fmt::format("data_offsets has {} numbers", entry.offsets.size()),
-           "two: begin and end");
+    refuse(where, place + fmt::format("data_offsets has {} numbers", entry.offsets.size()), "two: begin and end");
   }
   const std::uint64_t begin = entry.offsets[0], end = entry.offsets[1];
   if (begin > end)
@@ -97,13 +95,12 @@ void check_entry(const SafetensorsHeader::Entry& entry, std::uint64_t buffer, co
   bool overflow = false, zero = false;
   for (std::uint64_t extent : entry.shape) {
     zero = zero || extent == 0;
-    overflow = overflow || extent > static_cast<std::uint64_t>(INT64_MAX) ||
-               __builtin_mul_overflow(bytes, extent, &bytes);
+    overflow =
+        overflow || extent > static_cast<std::uint64_t>(INT64_MAX) || __builtin_mul_overflow(bytes, extent, &bytes);
   }
   if (zero) bytes = 0;
   if (overflow)
-    refuse(where, place + "the product of the shape's extents overflows 64 bits",
-           "a shape that fits its bytes");
+    refuse(where, place + "the product of the shape's extents overflows 64 bits", "a shape that fits its bytes");
   if (bytes != end - begin) {
     refuse(where, place + fmt::format("the shape needs {} bytes, data_offsets give {}", bytes, end - begin),
            "equal numbers");
@@ -111,22 +108,19 @@ void check_entry(const SafetensorsHeader::Entry& entry, std::uint64_t buffer, co
 }
 
 // Entries sorted by their data must cover the buffer without hole or overlap.
-void check_cover(const std::vector<SafetensorsHeader::Entry>& sorted, std::uint64_t buffer,
-                 const std::string& where) {
+void check_cover(const std::vector<SafetensorsHeader::Entry>& sorted, std::uint64_t buffer, const std::string& where) {
   std::uint64_t covered = 0;
   for (const SafetensorsHeader::Entry& entry : sorted) {
     if (entry.offsets[0] != covered) {
       refuse(where,
-             fmt::format("header: tensor '{}': data_offsets begin at {}, {}", shown(entry.name),
-                         entry.offsets[0],
+             fmt::format("header: tensor '{}': data_offsets begin at {}, {}", shown(entry.name), entry.offsets[0],
                          entry.offsets[0] < covered ? "inside another tensor" : "behind a hole"),
              fmt::format("{}, where the tensor before it ends", covered));
     }
     covered = entry.offsets[1];
   }
   if (covered != buffer) {
-    refuse(where, fmt::format("{} bytes follow the last tensor", buffer - covered),
-           "no bytes after the last tensor");
+    refuse(where, fmt::format("{} bytes follow the last tensor", buffer - covered), "no bytes after the last tensor");
   }
 }
 
@@ -139,18 +133,12 @@ T read_at(std::span<const std::byte> data, std::size_t index) {
 
 std::string_view file_type_of(DType type) {
   switch (type) {
-    case DType::f32:
-      return "F32";
-    case DType::bf16:
-      return "BF16";
-    case DType::f64:
-      return "F64";
-    case DType::i32:
-      return "I32";
-    case DType::i64:
-      return "I64";
-    case DType::u8:
-      return "U8";
+    case DType::f32: return "F32";
+    case DType::bf16: return "BF16";
+    case DType::f64: return "F64";
+    case DType::i32: return "I32";
+    case DType::i64: return "I64";
+    case DType::u8: return "U8";
   }
   return "?";
 }
@@ -187,8 +175,8 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : where_(pat
 }
 
 const SafetensorsEntry* SafetensorsFile::find(const std::string& name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const SafetensorsEntry& e) { return e.name == name; });
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const SafetensorsEntry& e) { return e.name == name; });
   return found == entries_.end() ? nullptr : &*found;
 }
 
@@ -201,12 +189,10 @@ void SafetensorsFile::read_f32(const SafetensorsEntry& entry, std::span<float> o
   } else if (entry.dtype == "F16") {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = float_of_f16(read_at<std::uint16_t>(entry.data, i));
   } else if (entry.dtype == "BF16") {
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = float_of_bf16(read_at<std::uint16_t>(entry.data, i));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = float_of_bf16(read_at<std::uint16_t>(entry.data, i));
   } else {
-    throw Error(ExitCode::data,
-                Fault{where_, fmt::format("tensor '{}' has dtype {}", shown(entry.name), entry.dtype),
-                      "F32, F16, BF16 or F64", "convert the file to one of these types"});
+    throw Error(ExitCode::data, Fault{where_, fmt::format("tensor '{}' has dtype {}", shown(entry.name), entry.dtype),
+                                      "F32, F16, BF16 or F64", "convert the file to one of these types"});
   }
 }
 
@@ -232,8 +218,7 @@ void write_safetensors(const std::filesystem::path& path, std::vector<Safetensor
   std::string text = header.dump();
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
   std::array<unsigned char, kLengthBytes> length;
-  for (std::size_t i = 0; i < kLengthBytes; ++i)
-    length[i] = static_cast<unsigned char>(text.size() >> (8 * i));
+  for (std::size_t i = 0; i < kLengthBytes; ++i) length[i] = static_cast<unsigned char>(text.size() >> (8 * i));
 
   AtomicFile file(path);
   file.write(length.data(), length.size());

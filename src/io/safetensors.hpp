@@ -1,10 +1,8 @@
 #pragma once
-// The safetensors format: 8 bytes of header length, a JSON header, one buffer that the tensors cover without
-// a hole.
+// The safetensors format: 8 bytes of header length, a JSON header, one buffer that the tensors cover without a hole.
 //
-// Everything a file says is checked before it is used: lengths against the file, extents against overflow,
-// ranges against each other. A violation throws Error(ExitCode::data) with one line that names file, place
-// and fault.
+// Everything a file says is checked before it is used: lengths against the file, extents against overflow, ranges
+// against each other. A violation throws Error(ExitCode::data) with one line that names file, place and fault.
 
 #include <cstddef>
 #include <cstdint>
@@ -53,9 +51,8 @@ struct SafetensorsTensor {
   TensorView view;
 };
 
-// Writes to a temporary file and renames it. Tensors are ordered by falling element size, then by name, and
-// the header is padded, so every tensor is aligned to 8 bytes or to its element; equal input gives equal
-// bytes.
+// Writes to a temporary file and renames it. Tensors are ordered by falling element size, then by name, and the header
+// is padded, so every tensor is aligned to 8 bytes or to its element; equal input gives equal bytes.
 void write_safetensors(const std::filesystem::path& path, std::vector<SafetensorsTensor> tensors,
                        const std::map<std::string, std::string>& metadata);
 

@@ -26,12 +26,8 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
 
   bool null() override { return unexpected("null"); }
   bool boolean(bool) override { return unexpected("a truth value"); }
-  bool number_integer(number_integer_t value) override {
-    return unexpected(fmt::format("the number {}", value));
-  }
-  bool number_float(number_float_t, const string_t& text) override {
-    return unexpected("the number " + text);
-  }
+  bool number_integer(number_integer_t value) override { return unexpected(fmt::format("the number {}", value)); }
+  bool number_float(number_float_t, const string_t& text) override { return unexpected("the number " + text); }
   bool binary(binary_t&) override { return unexpected("binary data"); }
   bool number_unsigned(number_unsigned_t value) override {
     if (place_ != Place::numbers) return unexpected(fmt::format("the number {}", value));
@@ -81,8 +77,7 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool start_array(std::size_t) override {
-    if (place_ != Place::entry || (field_ != "shape" && field_ != "data_offsets"))
-      return unexpected("an array");
+    if (place_ != Place::entry || (field_ != "shape" && field_ != "data_offsets")) return unexpected("an array");
     place_ = Place::numbers;
     return true;
   }
@@ -112,17 +107,13 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
   }
   bool unexpected(const std::string& what) {
     switch (place_) {
-      case Place::outside:
-        return fail(fmt::format("{} where the header's object is expected", what));
-      case Place::top:
-        return fail(fmt::format("'{}' is {}, expected an object", shown(key_), what));
-      case Place::metadata:
-        return fail(fmt::format("__metadata__ '{}' is {}, expected a string", shown(key_), what));
+      case Place::outside: return fail(fmt::format("{} where the header's object is expected", what));
+      case Place::top: return fail(fmt::format("'{}' is {}, expected an object", shown(key_), what));
+      case Place::metadata: return fail(fmt::format("__metadata__ '{}' is {}, expected a string", shown(key_), what));
       case Place::numbers:
-        return fail(fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown(key_),
-                                field_, what));
-      case Place::entry:
-        break;
+        return fail(
+            fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown(key_), field_, what));
+      case Place::entry: break;
     }
     return fail(fmt::format("tensor '{}': '{}' is {}", shown(key_), field_, what));
   }

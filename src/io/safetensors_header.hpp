@@ -1,6 +1,6 @@
 #pragma once
-// The JSON header of a safetensors file, read by events so that duplicates, deep nesting and numbers in other
-// forms than plain integers are seen before anything is built.
+// The JSON header of a safetensors file, read by events so that duplicates, deep nesting and numbers in other forms
+// than plain integers are seen before anything is built.
 
 #include <cstdint>
 #include <map>

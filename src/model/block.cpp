@@ -76,13 +76,13 @@ void Block::forward(const Stream& stream, TensorView out, const BlockState& stat
   const ModelConfig& c = *config_;
   ops::rms_norm(stream, work.normed, state.rms_in, state.in, weights_.attention_norm, epsilon_);
   qkv_.forward(stream, state.qkv, work.normed);
-  ops::rotary(stream, state.qkv, rotary.cosine(), rotary.sine(), input.position, c.heads, c.kv_heads,
-              c.head_width, ops::Turn::forward);
+  ops::rotary(stream, state.qkv, rotary.cosine(), rotary.sine(), input.position, c.heads, c.kv_heads, c.head_width,
+              ops::Turn::forward);
   ops::write_pages(stream, input.key_pages, input.value_pages, state.qkv, input.write, c.heads, c.kv_heads,
                    c.head_width);
   ops::attention(stream, state.attention, state.log_sum, state.qkv, input.key_pages, input.value_pages,
-                 input.page_table, input.queries.data(), static_cast<std::int64_t>(input.queries.size()),
-                 work.scratch, c.heads, c.kv_heads, c.head_width, scale_);
+                 input.page_table, input.queries.data(), static_cast<std::int64_t>(input.queries.size()), work.scratch,
+                 c.heads, c.kv_heads, c.head_width, scale_);
   attention_output_.forward_add(stream, state.middle, state.in, state.attention);
   ops::rms_norm(stream, work.normed, state.rms_middle, state.middle, weights_.ffn_norm, epsilon_);
   gate_up_.forward(stream, state.gate_up, work.normed);
@@ -90,17 +90,16 @@ void Block::forward(const Stream& stream, TensorView out, const BlockState& stat
   down_.forward_add(stream, out, state.middle, work.act);
 }
 
-void Block::backward(const Stream& stream, TensorView d_x, const LayerWeights& gradient,
-                     const BlockState& state, const BlockWork& work,
-                     std::span<const ops::TrieSegment> segments, std::int64_t longest, TensorView position,
-                     const RotaryTable& rotary) const {
+void Block::backward(const Stream& stream, TensorView d_x, const LayerWeights& gradient, const BlockState& state,
+                     const BlockWork& work, std::span<const ops::TrieSegment> segments, std::int64_t longest,
+                     TensorView position, const RotaryTable& rotary) const {
   const ModelConfig& c = *config_;
   backward_feed_forward(stream, d_x, gradient, state, work);
   attention_output_.backward_weight(stream, gradient.attention_output, d_x, state.attention, work.scratch);
   attention_output_.backward_input(stream, work.d_attention, d_x);
   ops::attention_backward(stream, work.d_qkv, work.d_attention, state.attention, state.log_sum, state.qkv,
-                          segments.data(), static_cast<std::int64_t>(segments.size()), longest, work.scratch,
-                          c.heads, c.kv_heads, c.head_width, scale_);
+                          segments.data(), static_cast<std::int64_t>(segments.size()), longest, work.scratch, c.heads,
+                          c.kv_heads, c.head_width, scale_);
   ops::rotary(stream, work.d_qkv, rotary.cosine(), rotary.sine(), position, c.heads, c.kv_heads, c.head_width,
               ops::Turn::backward);
   ops::rms_norm(stream, work.normed, state.rms_in, state.in, weights_.attention_norm, epsilon_);

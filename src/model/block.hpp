@@ -1,9 +1,9 @@
 #pragma once
 // One layer: x + attention(norm(x)), then x + feed-forward(norm(x)), forward and backward.
 //
-// T tokens, C width, H query and G key heads of width D, F feed-forward width, Q = (H + 2 G) D. The residual
-// stream is f32. Kept for backward are the inputs of what is dear to compute again (products, attention);
-// norms and SwiGLU are recomputed.
+// T tokens, C width, H query and G key heads of width D, F feed-forward width, Q = (H + 2 G) D. The residual stream is
+// f32. Kept for backward are the inputs of what is dear to compute again (products, attention); norms and SwiGLU are
+// recomputed.
 
 #include <span>
 
@@ -39,8 +39,8 @@ struct BlockWork {
   TensorView d_normed, d_qkv, d_attention, d_gate_up, d_act;  // for backward
   TensorView scratch;                                         // of kernels
 
-  BlockWork(const ModelConfig& config, std::int64_t tokens, std::int64_t backward_tokens,
-            std::int64_t scratch_elements, Arena& arena);
+  BlockWork(const ModelConfig& config, std::int64_t tokens, std::int64_t backward_tokens, std::int64_t scratch_elements,
+            Arena& arena);
   BlockWork rows(std::int64_t count) const;
   BlockWork backward_rows(std::int64_t count) const;
 };
@@ -54,8 +54,8 @@ struct AttentionInput {
 
 class Block {
  public:
-  Block(const ModelConfig& config, const LayerWeights& weights, Linear::Packing packing,
-        ops::Arithmetic arithmetic, Arena& packed);
+  Block(const ModelConfig& config, const LayerWeights& weights, Linear::Packing packing, ops::Arithmetic arithmetic,
+        Arena& packed);
 
   void pack(const Stream& stream);
   // out [T, C] from state.in [T, C], T being the rows of `state` and `work`; out may be state.in.

@@ -57,8 +57,7 @@ std::int64_t ConfigReader::whole_or(const std::string& key, std::int64_t fallbac
 
 double ConfigReader::number_or(const std::string& key, double fallback) {
   if (!has(key)) return fallback;
-  if (object_[key].is_number() && std::isfinite(object_[key].get<double>()))
-    return object_[key].get<double>();
+  if (object_[key].is_number() && std::isfinite(object_[key].get<double>())) return object_[key].get<double>();
   wrong_type(key, "a finite number");
   return fallback;
 }

@@ -14,8 +14,7 @@ namespace maxplus {
 
 class ConfigReader {
  public:
-  // `object` must outlive the reader. `where` names the file, and the key that holds `object` when it is not
-  // the top.
+  // `object` must outlive the reader. `where` names the file, and the key that holds `object` when it is not the top.
   ConfigReader(const nlohmann::json& object, std::string where);
 
   // Present and not null: published files write null for what is absent.

@@ -13,16 +13,15 @@
 
 namespace maxplus {
 
-Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::Use use,
-           ops::Arithmetic arithmetic, const TransformerLimits& limits, Arena& packed, Arena& activations)
+Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::Use use, ops::Arithmetic arithmetic,
+           const TransformerLimits& limits, Arena& packed, Arena& activations)
     : width_(config.width),
       vocabulary_(config.vocabulary),
       block_rows_(std::min(limits.head_block, limits.batch_tokens)),
       epsilon_(static_cast<float>(config.norm_epsilon)),
       norm_weight_(weights.final_norm),
-      head_(weights.head,
-            use == Transformer::Use::training ? Linear::Packing::both : Linear::Packing::forward, arithmetic,
-            packed) {
+      head_(weights.head, use == Transformer::Use::training ? Linear::Packing::both : Linear::Packing::forward,
+            arithmetic, packed) {
   MAXPLUS_REQUIRE(limits.head_block >= 1, "a block of the head has at least one row");
   const std::int64_t rows = std::max(limits.batch_tokens, limits.extend_rows);
   const std::int64_t targets = limits.batch_tokens > 0 ? limits.batch_tokens + limits.batch_segments : 0;
@@ -37,8 +36,7 @@ Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::U
     *view = activations.take(DType::f32, {limits.batch_tokens});
   log_prob_ = activations.take(DType::f32, {targets});
   const bool training = use == Transformer::Use::training;
-  for (TensorView* view : {&d_log_prob_, &d_entropy_})
-    *view = activations.take(DType::f32, {training ? targets : 0});
+  for (TensorView* view : {&d_log_prob_, &d_entropy_}) *view = activations.take(DType::f32, {training ? targets : 0});
   for (TensorView* view : {&d_normed_, &d_hidden_}) {
     *view = activations.take(DType::f32, {training ? limits.batch_tokens : 0, width_});
   }
@@ -57,8 +55,7 @@ void Head::take_rows(const Stream& stream, TensorView x, std::span<const std::in
 
 TensorView Head::logits(const Stream& stream, TensorView x, std::span<const std::int32_t> rows) {
   const auto count = static_cast<std::int64_t>(rows.size());
-  MAXPLUS_REQUIRE(count <= logits_.extent(0),
-                  fmt::format("logits of {} rows, room for {}", count, logits_.extent(0)));
+  MAXPLUS_REQUIRE(count <= logits_.extent(0), fmt::format("logits of {} rows, room for {}", count, logits_.extent(0)));
   take_rows(stream, x, rows);
   const TensorView out = logits_.rows(0, count);
   head_.forward(stream, out, normed_.rows(0, count));
@@ -105,11 +102,9 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
   take_rows(stream, x, rows_);
   for (const RowBlock& b : blocks_) {
     const TensorView logits = logits_.rows(0, b.rows);
-    const TensorView maximum = maximum_.rows(b.first_row, b.rows),
-                     log_sum = log_sum_.rows(b.first_row, b.rows);
+    const TensorView maximum = maximum_.rows(b.first_row, b.rows), log_sum = log_sum_.rows(b.first_row, b.rows);
     head_.forward(stream, logits, normed_.rows(b.first_row, b.rows));
-    ops::softmax_statistics(stream, maximum, log_sum, entropy_.rows(b.first_row, b.rows), logits,
-                            inverse_temperature);
+    ops::softmax_statistics(stream, maximum, log_sum, entropy_.rows(b.first_row, b.rows), logits, inverse_temperature);
     ops::gather_log_prob(stream, log_prob_.rows(b.first_target, b.targets), logits, maximum, log_sum,
                          target_row_.rows(b.first_target, b.targets), target_.rows(b.first_target, b.targets),
                          inverse_temperature);
@@ -118,8 +113,7 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
   std::vector<float> row_entropy(rows_.size());
   ops::copy_to_host(stream, row_entropy.data(), entropy_.rows(0, r));
   stream.synchronize();
-  for (std::size_t i = 0; i < count; ++i)
-    entropy[i] = row_entropy[static_cast<std::size_t>(row_of_target_[i])];
+  for (std::size_t i = 0; i < count; ++i) entropy[i] = row_entropy[static_cast<std::size_t>(row_of_target_[i])];
 }
 
 void Head::backward(const Stream& stream, TensorView d_x, TensorView d_norm_weight, TensorView d_head_weight,
@@ -130,18 +124,16 @@ void Head::backward(const Stream& stream, TensorView d_x, TensorView d_norm_weig
     ops::fill(stream, d_x, 0.0f);
     return;
   }
-  const auto n = static_cast<std::int64_t>(row_of_target_.size()),
-             r = static_cast<std::int64_t>(rows_.size());
+  const auto n = static_cast<std::int64_t>(row_of_target_.size()), r = static_cast<std::int64_t>(rows_.size());
   ops::copy_to_device(stream, d_log_prob_.rows(0, n), d_log_prob.data());
   ops::copy_to_device(stream, d_entropy_.rows(0, n), d_entropy.data());
   for (const RowBlock& b : blocks_) {
     const TensorView logits = logits_.rows(0, b.rows), normed = normed_.rows(b.first_row, b.rows);
     head_.forward(stream, logits, normed);
-    ops::log_prob_backward(
-        stream, logits, maximum_.rows(b.first_row, b.rows), log_sum_.rows(b.first_row, b.rows),
-        entropy_.rows(b.first_row, b.rows), target_row_.rows(b.first_target, b.targets),
-        target_.rows(b.first_target, b.targets), d_log_prob_.rows(b.first_target, b.targets),
-        d_entropy_.rows(b.first_target, b.targets), inverse_temperature_);
+    ops::log_prob_backward(stream, logits, maximum_.rows(b.first_row, b.rows), log_sum_.rows(b.first_row, b.rows),
+                           entropy_.rows(b.first_row, b.rows), target_row_.rows(b.first_target, b.targets),
+                           target_.rows(b.first_target, b.targets), d_log_prob_.rows(b.first_target, b.targets),
+                           d_entropy_.rows(b.first_target, b.targets), inverse_temperature_);
     head_.backward_weight(stream, d_head_weight, logits, normed, scratch);
     head_.backward_input(stream, d_normed_.rows(b.first_row, b.rows), logits);
   }
@@ -152,8 +144,6 @@ void Head::backward(const Stream& stream, TensorView d_x, TensorView d_norm_weig
   ops::scatter_rows(stream, d_x, d_hidden, row_.rows(0, r));
 }
 
-std::int64_t Head::scratch_elements(const Stream& stream) const {
-  return head_.scratch_elements(stream, block_rows_);
-}
+std::int64_t Head::scratch_elements(const Stream& stream) const { return head_.scratch_elements(stream, block_rows_); }
 
 }  // namespace maxplus

@@ -1,6 +1,5 @@
 #pragma once
-// From the last hidden states to logits of chosen rows, and to log-probabilities and back a block of rows at
-// a time.
+// From the last hidden states to logits of chosen rows, and to log-probabilities and back a block of rows at a time.
 //
 // T tokens, C width, V vocabulary, R chosen rows, N targets. Only rows that are asked for are normalised and
 // multiplied; no buffer of tokens x vocabulary exists: backward computes the logits of a block again.
@@ -20,16 +19,16 @@ namespace maxplus {
 
 class Head {
  public:
-  Head(const ModelConfig& config, const WeightViews& weights, Transformer::Use use,
-       ops::Arithmetic arithmetic, const TransformerLimits& limits, Arena& packed, Arena& activations);
+  Head(const ModelConfig& config, const WeightViews& weights, Transformer::Use use, ops::Arithmetic arithmetic,
+       const TransformerLimits& limits, Arena& packed, Arena& activations);
 
   void pack(const Stream& stream);
   // logits [rows, V] of rows of x [T, C]. Valid until the next call.
   TensorView logits(const Stream& stream, TensorView x, std::span<const std::int32_t> rows);
   void score(const Stream& stream, TensorView x, const HeadTargets& targets, float inverse_temperature,
              std::span<float> log_prob, std::span<float> entropy);
-  // Of the last score, x being unchanged: d_x [T, C] overwritten (0 in rows that were not asked for);
-  // gradients of norm [C] and head [V, C] added to.
+  // Of the last score, x being unchanged: d_x [T, C] overwritten (0 in rows that were not asked for); gradients of norm
+  // [C] and head [V, C] added to.
   void backward(const Stream& stream, TensorView d_x, TensorView d_norm_weight, TensorView d_head_weight,
                 std::span<const float> d_log_prob, std::span<const float> d_entropy, TensorView scratch);
 
@@ -54,8 +53,7 @@ class Head {
   TensorView maximum_, log_sum_, entropy_, log_prob_;        // [R], [R], [R], [N]
   TensorView d_log_prob_, d_entropy_, d_normed_, d_hidden_;  // [N], [N], [R, C], [R, C]; training only
 
-  std::vector<std::int32_t> rows_,
-      row_of_target_;  // of the last score: chosen rows; per target an index into them
+  std::vector<std::int32_t> rows_, row_of_target_;  // of the last score: chosen rows; per target an index into them
   std::vector<RowBlock> blocks_;
   float inverse_temperature_ = 1;
 };

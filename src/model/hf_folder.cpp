@@ -42,8 +42,7 @@ bool repeats_embedding(const SafetensorsFile& file, const SafetensorsEntry& head
          std::memcmp(table->data.data(), head.data.data(), head.data.size()) == 0;
 }
 
-std::vector<Fault> compare_tensors(const SafetensorsFile& file, const WeightSet& weights,
-                                   const std::string& where) {
+std::vector<Fault> compare_tensors(const SafetensorsFile& file, const WeightSet& weights, const std::string& where) {
   std::vector<Fault> faults;
   const auto fault = [&](std::string found, std::string expected) {
     faults.push_back({where, std::move(found), std::move(expected), ""});
@@ -53,8 +52,7 @@ std::vector<Fault> compare_tensors(const SafetensorsFile& file, const WeightSet&
     known.insert(parameter.name);
     const SafetensorsEntry* entry = file.find(parameter.name);
     if (entry == nullptr) {
-      fault(fmt::format("tensor '{}' is missing", parameter.name),
-            "extents " + extents_text(parameter.global_extents));
+      fault(fmt::format("tensor '{}' is missing", parameter.name), "extents " + extents_text(parameter.global_extents));
     } else if (entry->extents != parameter.global_extents) {
       fault(fmt::format("tensor '{}' has extents {}", parameter.name, extents_text(entry->extents)),
             extents_text(parameter.global_extents) + ", as config.json says");
@@ -105,9 +103,8 @@ void write_hf_folder(const std::filesystem::path& folder, const WeightSet& weigh
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
-    throw Error(ExitCode::cannot_create,
-                Fault{folder.string(), "cannot be created: " + failed.message(),
-                      "a place that can be written to", "check the path and its permissions"});
+    throw Error(ExitCode::cannot_create, Fault{folder.string(), "cannot be created: " + failed.message(),
+                                               "a place that can be written to", "check the path and its permissions"});
   }
   const ModelConfig& config = weights.config();
   write_text_file(folder / kConfig, write_model_config(config).dump(2) + "\n");
@@ -116,8 +113,7 @@ void write_hf_folder(const std::filesystem::path& folder, const WeightSet& weigh
   if (config.end_token >= 0) generation["eos_token_id"] = config.end_token;
   write_text_file(folder / kGeneration, generation.dump(2) + "\n");
   std::vector<SafetensorsTensor> tensors;
-  for (const Parameter& parameter : weights.parameters())
-    tensors.push_back({parameter.name, parameter.weight});
+  for (const Parameter& parameter : weights.parameters()) tensors.push_back({parameter.name, parameter.weight});
   write_safetensors(folder / kWeights, std::move(tensors), {{"format", "pt"}});
 }
 

@@ -14,9 +14,7 @@ namespace maxplus {
 
 namespace {
 
-std::int64_t pages_for(std::int64_t positions) {
-  return (positions + ops::kPageTokens - 1) / ops::kPageTokens;
-}
+std::int64_t pages_for(std::int64_t positions) { return (positions + ops::kPageTokens - 1) / ops::kPageTokens; }
 
 }  // namespace
 
@@ -31,13 +29,12 @@ KvCache::KvCache(const ModelConfig& config, std::int64_t pages, Arena& arena) : 
 }
 
 std::int64_t KvCache::bytes_per_page(const ModelConfig& config) {
-  return config.layers * 2 * config.kv_columns() * ops::kPageTokens *
-         static_cast<std::int64_t>(sizeof(float));
+  return config.layers * 2 * config.kv_columns() * ops::kPageTokens * static_cast<std::int64_t>(sizeof(float));
 }
 
 std::int64_t KvCache::pages_to_append(const Sequence& sequence, std::int64_t tokens) {
-  return std::max<std::int64_t>(
-      0, pages_for(sequence.length + tokens) - static_cast<std::int64_t>(sequence.pages.size()));
+  return std::max<std::int64_t>(0,
+                                pages_for(sequence.length + tokens) - static_cast<std::int64_t>(sequence.pages.size()));
 }
 
 bool KvCache::reserve(Sequence& sequence, std::int64_t tokens) {

@@ -1,9 +1,8 @@
 #pragma once
 // Keys and values of running sequences in pages of ops::kPageTokens positions, for all layers.
 //
-// Full pages of a shared prompt are counted, not copied; the page that straddles prompt and answer is copied
-// for each child when it forks. A cache belongs to one policy version: reset() drops everything when weights
-// change.
+// Full pages of a shared prompt are counted, not copied; the page that straddles prompt and answer is copied for each
+// child when it forks. A cache belongs to one policy version: reset() drops everything when weights change.
 
 #include <cstdint>
 #include <vector>
@@ -31,18 +30,14 @@ class KvCache {
   static std::int64_t pages_to_append(const Sequence& sequence, std::int64_t tokens);
   // Takes those pages; false (and nothing changed) when they are not free.
   bool reserve(Sequence& sequence, std::int64_t tokens);
-  // A child (empty so far) that continues `parent`: shares its full pages, copies the straddling one. False,
-  // and nothing changed, when that takes a page and none is free.
+  // A child (empty so far) that continues `parent`: shares its full pages, copies the straddling one. False, and
+  // nothing changed, when that takes a page and none is free.
   bool fork(const Stream& stream, const Sequence& parent, Sequence& child);
   void release(Sequence& sequence);
   void reset();
 
-  TensorView keys(std::int64_t layer) const {
-    return keys_[static_cast<std::size_t>(layer)];
-  }  // [pages, G, D, 16]
-  TensorView values(std::int64_t layer) const {
-    return values_[static_cast<std::size_t>(layer)];
-  }  // [pages, G, 16, D]
+  TensorView keys(std::int64_t layer) const { return keys_[static_cast<std::size_t>(layer)]; }      // [pages, G, D, 16]
+  TensorView values(std::int64_t layer) const { return values_[static_cast<std::size_t>(layer)]; }  // [pages, G, 16, D]
 
  private:
   std::int64_t pages_;

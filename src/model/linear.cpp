@@ -14,8 +14,7 @@ Linear::Linear(TensorView weight, Packing packing, ops::Arithmetic arithmetic, A
 
 void Linear::pack(const Stream& stream) {
   ops::pack_weight(stream, packed_, weight_, arithmetic_);
-  if (packing_ == Packing::both)
-    ops::pack_weight_transposed(stream, packed_transposed_, weight_, arithmetic_);
+  if (packing_ == Packing::both) ops::pack_weight_transposed(stream, packed_transposed_, weight_, arithmetic_);
 }
 
 void Linear::forward(const Stream& stream, TensorView out, TensorView in) const {

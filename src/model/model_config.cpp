@@ -15,13 +15,10 @@ namespace maxplus {
 namespace {
 
 // Limits far beyond any published model; below them no product of extents leaves 64 bits.
-constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 24, kMaxWidth = std::int64_t{1} << 20,
-                       kMaxLayers = 4096;
-constexpr std::int64_t kMaxContext = std::int64_t{1}
-                                     << 20;  // angles below 2^20 are exact enough (base/exact_math)
+constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 24, kMaxWidth = std::int64_t{1} << 20, kMaxLayers = 4096;
+constexpr std::int64_t kMaxContext = std::int64_t{1} << 20;  // angles below 2^20 are exact enough (base/exact_math)
 
-void read_scaling(ConfigReader& top, const nlohmann::json& object, const std::string& key,
-                  ModelConfig& config) {
+void read_scaling(ConfigReader& top, const nlohmann::json& object, const std::string& key, ModelConfig& config) {
   ConfigReader reader(object, fmt::format("{}: {}", top.where(), key));
   const std::string type = reader.text_or("rope_type", reader.text_or("type", "default"));
   RotaryScaling& scaling = config.rotary_scaling;
@@ -41,8 +38,7 @@ void read_scaling(ConfigReader& top, const nlohmann::json& object, const std::st
 // Both forms: rope_theta and rope_scaling, or rope_parameters with everything inside.
 void read_rotary(ConfigReader& reader, ModelConfig& config) {
   config.rotary_theta = reader.number_or("rope_theta", 10000.0);
-  if (reader.has("rope_scaling"))
-    read_scaling(reader, reader.object()["rope_scaling"], "rope_scaling", config);
+  if (reader.has("rope_scaling")) read_scaling(reader, reader.object()["rope_scaling"], "rope_scaling", config);
   if (reader.has("rope_parameters")) {
     const nlohmann::json& parameters = reader.object()["rope_parameters"];
     ConfigReader inner(parameters, reader.where() + ": rope_parameters");
@@ -77,8 +73,7 @@ ModelConfig read_model_config(const nlohmann::json& json, const std::string& whe
   ModelConfig config;
   config.family = reader.text_or("model_type", "");
   if (!reader.has("model_type")) {
-    reader.fault("'model_type' is missing", "the key of a published config.json",
-                 "is this a model's folder?");
+    reader.fault("'model_type' is missing", "the key of a published config.json", "is this a model's folder?");
   }
   reader.finish();
   const Family& family = find_family(config.family, where);
@@ -139,8 +134,7 @@ std::vector<Fault> model_config_faults(const ModelConfig& c, const std::string& 
   }
   for (const auto& [name, token] : {std::pair("begin", c.begin_token), std::pair("end", c.end_token)}) {
     if (token >= c.vocabulary)
-      fault(fmt::format("{} token is {}", name, token),
-            fmt::format("below the vocabulary, {}", c.vocabulary));
+      fault(fmt::format("{} token is {}", name, token), fmt::format("below the vocabulary, {}", c.vocabulary));
   }
   return faults;
 }
@@ -169,10 +163,8 @@ nlohmann::ordered_json write_model_config(const ModelConfig& config) {
                             {"high_freq_factor", config.rotary_scaling.high_frequency_factor},
                             {"original_max_position_embeddings", config.rotary_scaling.original_context}};
   }
-  json["bos_token_id"] =
-      config.begin_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.begin_token);
-  json["eos_token_id"] =
-      config.end_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.end_token);
+  json["bos_token_id"] = config.begin_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.begin_token);
+  json["eos_token_id"] = config.end_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.end_token);
   json["torch_dtype"] = "float32";
   family.write(json, config);
   return json;

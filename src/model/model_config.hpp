@@ -33,18 +33,17 @@ struct ModelConfig {
 };
 
 // From a published config.json, in the form with rope_theta/rope_scaling/torch_dtype or the newer one with
-// rope_parameters. `where` names the file in errors. Throws Error(ExitCode::data) for what is missing, of a
-// wrong type, or not supported.
+// rope_parameters. `where` names the file in errors. Throws Error(ExitCode::data) for what is missing, of a wrong type,
+// or not supported.
 ModelConfig read_model_config(const nlohmann::json& config, const std::string& where);
 // In the older, widely read form.
 nlohmann::ordered_json write_model_config(const ModelConfig& config);
 
-// What is wrong with a shape, whatever file or deck it came from: extents, divisibility, limits. Empty:
-// nothing.
+// What is wrong with a shape, whatever file or deck it came from: extents, divisibility, limits. Empty: nothing.
 std::vector<Fault> model_config_faults(const ModelConfig& config, const std::string& where);
 
-// Exact counts: elements of all weights (a tied matrix once); of those multiplied for every token, and for
-// every scored one.
+// Exact counts: elements of all weights (a tied matrix once); of those multiplied for every token, and for every scored
+// one.
 std::int64_t parameter_count(const ModelConfig& config);
 std::int64_t body_matrix_count(const ModelConfig& config);
 std::int64_t head_matrix_count(const ModelConfig& config);

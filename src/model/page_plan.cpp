@@ -76,8 +76,8 @@ PagePlan plan_batch(const TokenBatch& batch) {
     Path path = continue_path(plan, parent, first_row, count);
     const auto position = static_cast<std::int32_t>(parent.length);
     path.segment = static_cast<std::int32_t>(plan.queries.size());
-    plan.queries.push_back({first_row, static_cast<std::int32_t>(count), position,
-                            static_cast<std::int32_t>(plan.page_table.size())});
+    plan.queries.push_back(
+        {first_row, static_cast<std::int32_t>(count), position, static_cast<std::int32_t>(plan.page_table.size())});
     plan.trie.push_back({first_row, static_cast<std::int32_t>(count), position, parent.segment});
     plan.page_table.insert(plan.page_table.end(), path.pages.begin(), path.pages.end());
     plan.longest = std::max(plan.longest, path.length);
@@ -94,8 +94,7 @@ PagePlan plan_extensions(std::span<const Transformer::Extension> extensions) {
     if (count == 0) continue;
     const KvCache::Sequence& sequence = *extension.sequence;
     const std::int64_t length = sequence.length + count, pages = pages_for(length);
-    MAXPLUS_REQUIRE(pages <= static_cast<std::int64_t>(sequence.pages.size()),
-                    "room was reserved for the extension");
+    MAXPLUS_REQUIRE(pages <= static_cast<std::int64_t>(sequence.pages.size()), "room was reserved for the extension");
     plan.queries.push_back({row, static_cast<std::int32_t>(count), static_cast<std::int32_t>(sequence.length),
                             static_cast<std::int32_t>(plan.page_table.size())});
     plan.page_table.insert(plan.page_table.end(), sequence.pages.begin(), sequence.pages.begin() + pages);

@@ -1,9 +1,8 @@
 #pragma once
 // Which token goes into which page, and which pages a query looks at: pure planning, without a device.
 //
-// A packed batch gets temporary pages that one layer after another uses. The full pages of a parent are
-// listed by its children; the page that straddles parent and child is written once for each child, the
-// parent's tokens included.
+// A packed batch gets temporary pages that one layer after another uses. The full pages of a parent are listed by its
+// children; the page that straddles parent and child is written once for each child, the parent's tokens included.
 
 #include <cstdint>
 #include <span>

@@ -9,9 +9,9 @@
 
 namespace maxplus {
 
-// Angle a position, for each of the D/2 pairs: theta^(-2i/D), scaled as the configuration says. Llama 3.1's
-// rule: a wavelength below original_context / high stays, one above original_context / low is stretched by
-// the factor, between them the two are mixed.
+// Angle a position, for each of the D/2 pairs: theta^(-2i/D), scaled as the configuration says. Llama 3.1's rule: a
+// wavelength below original_context / high stays, one above original_context / low is stretched by the factor, between
+// them the two are mixed.
 std::vector<double> rotary_frequencies(const ModelConfig& config);
 
 class RotaryTable {

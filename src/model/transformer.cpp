@@ -23,9 +23,9 @@ namespace maxplus {
 namespace {
 
 void check_limits(const TransformerLimits& limits) {
-  MAXPLUS_REQUIRE(limits.batch_tokens >= 0 && limits.batch_segments >= 0 && limits.extend_tokens >= 0 &&
-                      limits.extend_rows >= 0,
-                  "limits are not negative");
+  MAXPLUS_REQUIRE(
+      limits.batch_tokens >= 0 && limits.batch_segments >= 0 && limits.extend_tokens >= 0 && limits.extend_rows >= 0,
+      "limits are not negative");
 }
 
 }  // namespace
@@ -41,8 +41,7 @@ struct Transformer::Impl {
   void take_index_lists(Arena& activations);
   std::int64_t scratch_elements() const;
 
-  void upload(std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions,
-              const PagePlan& plan);
+  void upload(std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions, const PagePlan& plan);
   AttentionInput attention_input(TensorView key_pages, TensorView value_pages) const;
   // The hidden states behind the last layer; pages(l) gives keys and values of layer l.
   template <class Pages>
@@ -72,8 +71,7 @@ struct Transformer::Impl {
 };
 
 Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic,
-                        const TransformerLimits& limits_in, const Stream& stream_in, Arena& packed,
-                        Arena& activations)
+                        const TransformerLimits& limits_in, const Stream& stream_in, Arena& packed, Arena& activations)
     : weights(&weights_in),
       use(use_in),
       limits(limits_in),
@@ -96,8 +94,7 @@ void Transformer::Impl::take_states(Arena& activations) {
   const bool training = use == Use::training;
   for (std::size_t l = 0; l < (training ? blocks.size() : 1); ++l) {
     states.emplace_back(c, l == 0 ? most_tokens : limits.batch_tokens,
-                        training ? BlockState::Residual::own_middle : BlockState::Residual::in_place,
-                        activations);
+                        training ? BlockState::Residual::own_middle : BlockState::Residual::in_place, activations);
   }
   last_hidden = training ? activations.take(DType::f32, {limits.batch_tokens, c.width}) : states.front().in;
   d_x = activations.take(DType::f32, {training ? limits.batch_tokens : 0, c.width});
@@ -109,9 +106,8 @@ std::int64_t Transformer::Impl::scratch_elements() const {
   std::int64_t most = ops::attention_scratch(*stream, c.heads, c.kv_heads, c.head_width);
   if (use == Use::training && limits.batch_tokens > 0) {
     const std::int64_t longest = std::min(limits.batch_tokens, c.context);
-    most = std::max(
-        {most, ops::attention_backward_scratch(*stream, longest, c.heads, c.kv_heads, c.head_width),
-         blocks.front().scratch_elements(*stream, limits.batch_tokens), head.scratch_elements(*stream)});
+    most = std::max({most, ops::attention_backward_scratch(*stream, longest, c.heads, c.kv_heads, c.head_width),
+                     blocks.front().scratch_elements(*stream, limits.batch_tokens), head.scratch_elements(*stream)});
   }
   return most;
 }
@@ -135,8 +131,7 @@ void Transformer::Impl::upload(std::span<const std::int32_t> tokens, std::span<c
   MAXPLUS_REQUIRE(new_plan.longest <= c.context,
                   fmt::format("{} positions, the context has {}", new_plan.longest, c.context));
   for (std::int32_t token : tokens) {
-    MAXPLUS_REQUIRE(token >= 0 && token < c.vocabulary,
-                    fmt::format("token {} of vocabulary {}", token, c.vocabulary));
+    MAXPLUS_REQUIRE(token >= 0 && token < c.vocabulary, fmt::format("token {} of vocabulary {}", token, c.vocabulary));
   }
   plan = new_plan;
   tokens_now = static_cast<std::int64_t>(tokens.size());
@@ -144,8 +139,7 @@ void Transformer::Impl::upload(std::span<const std::int32_t> tokens, std::span<c
   ops::copy_to_device(*stream, position_list.rows(0, tokens_now), positions.data());
   ops::copy_to_device(*stream, page_table_list.rows(0, static_cast<std::int64_t>(plan.page_table.size())),
                       plan.page_table.data());
-  ops::copy_to_device(*stream, write_list.rows(0, static_cast<std::int64_t>(plan.write.size()) / 3),
-                      plan.write.data());
+  ops::copy_to_device(*stream, write_list.rows(0, static_cast<std::int64_t>(plan.write.size()) / 3), plan.write.data());
 }
 
 AttentionInput Transformer::Impl::attention_input(TensorView keys, TensorView values) const {
@@ -165,20 +159,16 @@ TensorView Transformer::Impl::run_layers(std::int64_t count, Keep keep, const Pa
   TensorView out;
   for (std::size_t l = 0; l < blocks.size(); ++l) {
     const BlockState state = states[keep_all ? l : 0].rows(count);
-    const TensorView& next = !keep_all               ? states.front().in
-                             : l + 1 < blocks.size() ? states[l + 1].in
-                                                     : last_hidden;
+    const TensorView& next = !keep_all ? states.front().in : l + 1 < blocks.size() ? states[l + 1].in : last_hidden;
     out = next.rows(0, count);
     const std::pair<TensorView, TensorView> keys_values = pages(static_cast<std::int64_t>(l));
-    blocks[l].forward(*stream, out, state, now, attention_input(keys_values.first, keys_values.second),
-                      rotary);
+    blocks[l].forward(*stream, out, state, now, attention_input(keys_values.first, keys_values.second), rotary);
   }
   return out;
 }
 
-Transformer::Transformer(WeightSet& weights, Use use, ops::Arithmetic arithmetic,
-                         const TransformerLimits& limits, const Stream& stream, Arena& packed,
-                         Arena& activations)
+Transformer::Transformer(WeightSet& weights, Use use, ops::Arithmetic arithmetic, const TransformerLimits& limits,
+                         const Stream& stream, Arena& packed, Arena& activations)
     : impl_(std::make_unique<Impl>(weights, use, arithmetic, limits, stream, packed, activations)) {}
 
 Transformer::~Transformer() = default;
@@ -211,26 +201,23 @@ void Transformer::score(const HeadTargets& targets, float inverse_temperature, s
   MAXPLUS_REQUIRE(m.last == Impl::Last::forward, "forward comes first, with nothing in between");
   MAXPLUS_REQUIRE(targets.row.empty() || (targets.row.front() >= 0 && targets.row.back() < m.tokens_now),
                   "rows of targets are rows of the batch");
-  m.head.score(*m.stream, m.last_hidden.rows(0, m.tokens_now), targets, inverse_temperature, log_prob,
-               entropy);
+  m.head.score(*m.stream, m.last_hidden.rows(0, m.tokens_now), targets, inverse_temperature, log_prob, entropy);
   m.scored = true;
 }
 
 void Transformer::backward(std::span<const float> d_log_prob, std::span<const float> d_entropy) {
   Impl& m = *impl_;
-  MAXPLUS_REQUIRE(m.use == Use::training && m.last == Impl::Last::forward && m.scored,
-                  "forward and score come first");
+  MAXPLUS_REQUIRE(m.use == Use::training && m.last == Impl::Last::forward && m.scored, "forward and score come first");
   const TensorView gradient = m.weights->gradient();
   MAXPLUS_REQUIRE(gradient.rank() == 1, "gradients are bound");
   if (m.tokens_now == 0) return;
   const WeightViews d = weight_views(m.weights->config(), gradient);
   const TensorView d_x = m.d_x.rows(0, m.tokens_now), position = m.position_list.rows(0, m.tokens_now);
   const BlockWork work = m.work.front().backward_rows(m.tokens_now);
-  m.head.backward(*m.stream, d_x, d.final_norm, m.weights->head_gradient(), d_log_prob, d_entropy,
-                  work.scratch);
+  m.head.backward(*m.stream, d_x, d.final_norm, m.weights->head_gradient(), d_log_prob, d_entropy, work.scratch);
   for (std::size_t l = m.blocks.size(); l-- > 0;) {
-    m.blocks[l].backward(*m.stream, d_x, d.layer[l], m.states[l].rows(m.tokens_now), work, m.plan.trie,
-                         m.plan.longest, position, m.rotary);
+    m.blocks[l].backward(*m.stream, d_x, d.layer[l], m.states[l].rows(m.tokens_now), work, m.plan.trie, m.plan.longest,
+                         position, m.rotary);
   }
   ops::embedding_backward(*m.stream, d.embedding, d_x, m.token_list.rows(0, m.tokens_now));
 }
@@ -247,11 +234,10 @@ TensorView Transformer::extend(KvCache& cache, std::span<const Extension> extens
     }
     if (!extension.tokens.empty()) last_rows.push_back(static_cast<std::int32_t>(tokens.size()) - 1);
   }
-  const auto count = static_cast<std::int64_t>(tokens.size()),
-             asked = static_cast<std::int64_t>(last_rows.size());
+  const auto count = static_cast<std::int64_t>(tokens.size()), asked = static_cast<std::int64_t>(last_rows.size());
   MAXPLUS_REQUIRE(count <= m.limits.extend_tokens && asked <= m.limits.extend_rows,
-                  fmt::format("{} tokens of {} sequences, room for {} of {}", count, asked,
-                              m.limits.extend_tokens, m.limits.extend_rows));
+                  fmt::format("{} tokens of {} sequences, room for {} of {}", count, asked, m.limits.extend_tokens,
+                              m.limits.extend_rows));
   m.upload(tokens, positions, plan_extensions(extensions));
   TensorView hidden = m.states.front().in.rows(0, 0);
   if (count > 0) {

@@ -2,10 +2,9 @@
 // A decoder-only transformer: forward, backward and decoding over one code path.
 //
 // Notation: T tokens of a packed batch, C width, H query and G key heads of width D, F feed-forward width, V
-// vocabulary. The forward over a batch (training, scoring, prefill or one decoding step) differs only in
-// where keys and values stand: in pages of a KvCache, or in temporary pages of the batch itself. Both use the
-// same kernels in the same order, so a token's log-probability has the same bits in all of them
-// (src/README.md, "on policy").
+// vocabulary. The forward over a batch (training, scoring, prefill or one decoding step) differs only in where keys and
+// values stand: in pages of a KvCache, or in temporary pages of the batch itself. Both use the same kernels in the same
+// order, so a token's log-probability has the same bits in all of them (src/README.md, "on policy").
 
 #include <cstdint>
 #include <memory>
@@ -48,19 +47,18 @@ class WeightSet {
   TensorView all() const { return all_; }  // [elements], in the order of parameters()
   std::int64_t elements() const { return all_.size(); }
   const Parameter* find(const std::string& name) const;
-  // A tied matrix has two gradients, of the lookup and of the head, which stay two buffers through the tree
-  // of slices and are added once at the end: a gradient block has gradient_elements() = elements() (+ V C, at
-  // its end, when tied).
+  // A tied matrix has two gradients, of the lookup and of the head, which stay two buffers through the tree of slices
+  // and are added once at the end: a gradient block has gradient_elements() = elements() (+ V C, at its end, when
+  // tied).
   std::int64_t gradient_elements() const;
-  void bind_gradients(
-      TensorView gradient);  // [gradient_elements]; a slice's buffer. Cheap, called for every slice
+  void bind_gradients(TensorView gradient);  // [gradient_elements]; a slice's buffer. Cheap, called for every slice
   TensorView gradient() const { return gradient_; }  // the bound block; without data before bind_gradients
   TensorView head_gradient() const;  // [V, C] of the bound block: the tail when tied, else lm_head's own
   // Once, on the summed block: lookup += head, when tied.
   void fold_tied_gradient(const Stream& stream, TensorView gradient) const;
 
-  // Random start: embeddings N(0, 0.04) [the recipe's], matrices N(0, 1/sqrt(fan-in)), output projections of
-  // a block over sqrt(2 L), norms 1. A function of (seed, name, element).
+  // Random start: embeddings N(0, 0.04) [the recipe's], matrices N(0, 1/sqrt(fan-in)), output projections of a block
+  // over sqrt(2 L), norms 1. A function of (seed, name, element).
   void initialise(std::uint64_t seed);
   // xxh3-128 of the little-endian f32 weights in byte order of names, a tied matrix once; 32 hex digits.
   std::string hash() const;
@@ -76,9 +74,8 @@ class Transformer {
  public:
   enum class Use { inference, training };
 
-  // All memory comes from the arenas: `packed` (weights packed for products; twice for training),
-  // `activations`. With counting arenas this measures the plan. `weights` and `stream` must outlive the
-  // transformer.
+  // All memory comes from the arenas: `packed` (weights packed for products; twice for training), `activations`.
+  // With counting arenas this measures the plan. `weights` and `stream` must outlive the transformer.
   Transformer(WeightSet& weights, Use use, ops::Arithmetic arithmetic, const TransformerLimits& limits,
               const Stream& stream, Arena& packed, Arena& activations);
   ~Transformer();
@@ -86,15 +83,14 @@ class Transformer {
   // After the weights have changed, and once before the first use.
   void pack_weights();
 
-  // Forward over a packed batch; keeps what `score` needs, and with Use::training what `backward` needs,
-  // until the next forward or extend.
+  // Forward over a packed batch; keeps what `score` needs, and with Use::training what `backward` needs, until the next
+  // forward or extend.
   void forward(const TokenBatch& batch);
-  // log_prob[n], entropy[n] of targets.target[n] after row targets.row[n] of the last forward. At most
-  // batch_tokens + batch_segments targets.
+  // log_prob[n], entropy[n] of targets.target[n] after row targets.row[n] of the last forward. At most batch_tokens +
+  // batch_segments targets.
   void score(const HeadTargets& targets, float inverse_temperature, std::span<float> log_prob,
              std::span<float> entropy);
-  // Adds the gradient of sum(d_log_prob * log_prob + d_entropy * entropy) of the last score to the bound
-  // gradients.
+  // Adds the gradient of sum(d_log_prob * log_prob + d_entropy * entropy) of the last score to the bound gradients.
   void backward(std::span<const float> d_log_prob, std::span<const float> d_entropy);
 
   // Prefill or decoding: appends tokens to sequences of the cache and returns logits of chosen rows.
@@ -102,8 +98,8 @@ class Transformer {
     KvCache::Sequence* sequence;
     std::span<const std::int32_t> tokens;  // appended after what the sequence holds
   };
-  // logits [asked, V] of the last token of every extension with at least one token, in order (at most
-  // extend_rows of them); valid until the next call of any function. A sequence stands in one extension only.
+  // logits [asked, V] of the last token of every extension with at least one token, in order (at most extend_rows of
+  // them); valid until the next call of any function. A sequence stands in one extension only.
   // The cache must have room (KvCache::reserve). Sum of tokens <= extend_tokens.
   TensorView extend(KvCache& cache, std::span<const Extension> extensions);
 

@@ -1,8 +1,8 @@
 #pragma once
 // Where the network finds its matrices in a block of weights, or of gradients, in storage order.
 //
-// Query, key and value of a layer are one matrix [qkv_columns, C], gate and up one [2 F, C]: published
-// tensors are parts of them.
+// Query, key and value of a layer are one matrix [qkv_columns, C], gate and up one [2 F, C]: published tensors are
+// parts of them.
 
 #include <vector>
 
@@ -27,8 +27,7 @@ struct WeightViews {
   TensorView head;        // [V, C]; the embedding when tied
 };
 
-// `block` is one dimension of f32, at least parameter_count(config) of them; it may be without data
-// (counting).
+// `block` is one dimension of f32, at least parameter_count(config) of them; it may be without data (counting).
 WeightViews weight_views(const ModelConfig& config, TensorView block);
 
 // Elements [first, first + count) of a block under the given extents.

@@ -53,9 +53,7 @@ void fill_normal(std::span<float> out, double deviation, std::uint64_t seed, std
   }
 }
 
-std::int64_t tied_elements(const ModelConfig& config) {
-  return config.tie_embeddings ? head_matrix_count(config) : 0;
-}
+std::int64_t tied_elements(const ModelConfig& config) { return config.tie_embeddings ? head_matrix_count(config) : 0; }
 
 }  // namespace
 
@@ -75,17 +73,16 @@ WeightSet::WeightSet(const ModelConfig& config, Arena& weights) : config_(config
 }
 
 const Parameter* WeightSet::find(const std::string& name) const {
-  const auto found = std::find_if(parameters_.begin(), parameters_.end(),
-                                  [&](const Parameter& p) { return p.name == name; });
+  const auto found =
+      std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& p) { return p.name == name; });
   return found == parameters_.end() ? nullptr : &*found;
 }
 
 std::int64_t WeightSet::gradient_elements() const { return elements() + tied_elements(config_); }
 
 void WeightSet::bind_gradients(TensorView gradient) {
-  MAXPLUS_REQUIRE(
-      gradient.rank() == 1 && gradient.dtype() == DType::f32 && gradient.size() == gradient_elements(),
-      fmt::format("gradient block is {}, expected f32 [{}]", describe(gradient), gradient_elements()));
+  MAXPLUS_REQUIRE(gradient.rank() == 1 && gradient.dtype() == DType::f32 && gradient.size() == gradient_elements(),
+                  fmt::format("gradient block is {}, expected f32 [{}]", describe(gradient), gradient_elements()));
   gradient_ = gradient;
   std::int64_t offset = 0;
   for (Parameter& parameter : parameters_) {
@@ -125,8 +122,7 @@ std::string WeightSet::hash() const {
   MAXPLUS_REQUIRE(all_.space() == Space::host && all_.data() != nullptr, "weights in host memory");
   std::vector<const Parameter*> sorted;
   for (const Parameter& parameter : parameters_) sorted.push_back(&parameter);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Parameter* a, const Parameter* b) { return a->name < b->name; });
+  std::sort(sorted.begin(), sorted.end(), [](const Parameter* a, const Parameter* b) { return a->name < b->name; });
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   MAXPLUS_REQUIRE(state != nullptr, "memory for a hash state");
   XXH3_128bits_reset(state.get());

@@ -51,8 +51,7 @@ double AdamW::norm_from_partials(const Stream& stream) {
   double sum = 0;
   for (std::size_t index : name_order_) {
     const Slot& slot = slot_[index];
-    for (std::int64_t b = 0; b < slot.blocks; ++b)
-      sum += host_partial_[static_cast<std::size_t>(slot.block + b)];
+    for (std::int64_t b = 0; b < slot.blocks; ++b) sum += host_partial_[static_cast<std::size_t>(slot.block + b)];
   }
   return std::sqrt(sum);
 }
@@ -62,8 +61,7 @@ double AdamW::gradient_norm(const Stream& stream, TensorView gradient) {
                   fmt::format("a gradient block of {} elements", gradient.size()));
   for (std::size_t index : name_order_) {
     const Slot& slot = slot_[index];
-    ops::squared_norm_blocks(stream, partial_.rows(slot.block, slot.blocks),
-                             gradient.rows(slot.offset, slot.size));
+    ops::squared_norm_blocks(stream, partial_.rows(slot.block, slot.blocks), gradient.rows(slot.offset, slot.size));
   }
   return norm_from_partials(stream);
 }
@@ -84,8 +82,8 @@ UpdateReport AdamW::step(const Stream& stream, TensorView gradient, double learn
 }
 
 // In chunks, so that the old weights, needed for the norm of the change, are still in the cache.
-void AdamW::update_parameter(const Stream& stream, std::size_t index, TensorView gradient,
-                             double learning_rate, double scale) {
+void AdamW::update_parameter(const Stream& stream, std::size_t index, TensorView gradient, double learning_rate,
+                             double scale) {
   const Slot& slot = slot_[index];
   const TensorView weight = parameters_[index].weight.reshaped({slot.size});
   ops::AdamWStep values{};
@@ -97,17 +95,15 @@ void AdamW::update_parameter(const Stream& stream, std::size_t index, TensorView
   values.gradient_scale = static_cast<float>(scale);
   // From the rounded betas, so that the first step's correction is exact.
   const auto step = static_cast<double>(steps_);
-  const auto power = [step](float beta) {
-    return beta > 0 ? exact_pow(static_cast<double>(beta), step) : 0.0;
-  };
+  const auto power = [step](float beta) { return beta > 0 ? exact_pow(static_cast<double>(beta), step) : 0.0; };
   values.correction1 = static_cast<float>(1.0 - power(values.beta1));
   values.correction2 = static_cast<float>(std::sqrt(1.0 - power(values.beta2)));
   for (std::int64_t at = 0; at < slot.size; at += kChunk) {
     const std::int64_t count = std::min(kChunk, slot.size - at);
     const TensorView now = weight.rows(at, count), before = before_.rows(0, count);
     ops::scale(stream, before, now, -1.0f);
-    ops::adamw(stream, now, first_moment_.rows(slot.offset + at, count),
-               second_moment_.rows(slot.offset + at, count), gradient.rows(slot.offset + at, count), values);
+    ops::adamw(stream, now, first_moment_.rows(slot.offset + at, count), second_moment_.rows(slot.offset + at, count),
+               gradient.rows(slot.offset + at, count), values);
     ops::add(stream, before, before, now);
     const std::int64_t blocks = (count + ops::kNormBlock - 1) / ops::kNormBlock;
     ops::squared_norm_blocks(stream, partial_.rows(slot.block + at / ops::kNormBlock, blocks), before);

@@ -1,10 +1,9 @@
 #pragma once
-// AdamW (Loshchilov and Hutter, 2019) over a list of parameters, with clipping by the norm of the whole
-// gradient.
+// AdamW (Loshchilov and Hutter, 2019) over a list of parameters, with clipping by the norm of the whole gradient.
 //
-// Gradient and moments are flat blocks in the order of the parameters, as the weights are. Norms add squares
-// in double over blocks of 4096 elements of each tensor, and the blocks' sums in byte order of the names: the
-// same bits on any layout.
+// Gradient and moments are flat blocks in the order of the parameters, as the weights are. Norms add squares in double
+// over blocks of 4096 elements of each tensor, and the blocks' sums in byte order of the names: the same bits on any
+// layout.
 
 #include <cstdint>
 #include <span>
@@ -33,17 +32,17 @@ struct UpdateReport {
 
 class AdamW {
  public:
-  // Takes two moments of the weights' size, and a small scratch, from `arena` (counting or real).
-  // `parameters` must outlive this. A moment starts at zero.
+  // Takes two moments of the weights' size, and a small scratch, from `arena` (counting or real). `parameters` must
+  // outlive this. A moment starts at zero.
   AdamW(std::span<const Parameter> parameters, const AdamWSettings& settings, Arena& arena);
 
-  // The L2 norm over trainable parameters. NaN or infinity in the gradient makes it not finite (a square of
-  // an f32 cannot overflow a double), which is the test for a bad gradient. `gradient` [at least the elements
-  // of all parameters].
+  // The L2 norm over trainable parameters. NaN or infinity in the gradient makes it not finite (a square of an f32
+  // cannot overflow a double), which is the test for a bad gradient. `gradient` [at least the elements of all
+  // parameters].
   double gradient_norm(const Stream& stream, TensorView gradient);
 
-  // One update, unless the gradient is not finite; the caller decides what that means. Every rank of a
-  // data-parallel group has the same gradient, so all decide alike.
+  // One update, unless the gradient is not finite; the caller decides what that means. Every rank of a data-parallel
+  // group has the same gradient, so all decide alike.
   UpdateReport step(const Stream& stream, TensorView gradient, double learning_rate);
 
   // State, for checkpoints.

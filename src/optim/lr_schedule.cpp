@@ -25,8 +25,7 @@ double LearningRateSchedule::rate(std::int64_t step) const {
   if (shape == ScheduleShape::constant) return peak;
   const auto length = static_cast<double>(std::max<std::int64_t>(1, total_steps - warmup_steps));
   const double progress = std::min(1.0, static_cast<double>(step - warmup_steps) / length);
-  const double fall =
-      shape == ScheduleShape::linear ? 1.0 - progress : 0.5 * (1.0 + exact_cos(kPi * progress));
+  const double fall = shape == ScheduleShape::linear ? 1.0 - progress : 0.5 * (1.0 + exact_cos(kPi * progress));
   return peak * (final_share + (1.0 - final_share) * fall);
 }
 

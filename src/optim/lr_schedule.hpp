@@ -1,7 +1,6 @@
 #pragma once
-// The learning rate as a function of the step: a linear rise over the warm-up, then constant, linear or half
-// a cosine down to `final_share` of the peak at the last step. A function of numbers only, so a resume needs
-// no state.
+// The learning rate as a function of the step: a linear rise over the warm-up, then constant, linear or half a cosine
+// down to `final_share` of the peak at the last step. A function of numbers only, so a resume needs no state.
 
 #include <cstdint>
 #include <optional>

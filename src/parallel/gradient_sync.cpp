@@ -13,12 +13,10 @@ namespace maxplus {
 
 namespace {
 
-constexpr std::int64_t kScratchElements =
-    1 << 20;  // 4 MiB for what is sent in a round, as much for what is received
+constexpr std::int64_t kScratchElements = 1 << 20;  // 4 MiB for what is sent in a round, as much for what is received
 
 bool closes(const Subtree& left, const Subtree& right) {
-  return left.slices == right.slices && left.first % (2 * left.slices) == 0 &&
-         left.first + left.slices == right.first;
+  return left.slices == right.slices && left.first % (2 * left.slices) == 0 && left.first + left.slices == right.first;
 }
 
 // Closes what can be closed at the end of a counter; `add(left)` adds node left + 1 to node left.
@@ -71,8 +69,8 @@ std::int64_t round_elements(const Holdings& all, std::int64_t elements, int rank
   return std::max<std::int64_t>(1, std::min(fit, part));
 }
 
-// Rows are the subtrees of all ranks, in slice order; the sum of all ends in row 0, which is returned. Every
-// addition is left + right of one node, so the order in which nodes close does not matter.
+// Rows are the subtrees of all ranks, in slice order; the sum of all ends in row 0, which is returned. Every addition
+// is left + right of one node, so the order in which nodes close does not matter.
 TensorView complete_tree(const Stream& stream, TensorView rows, std::span<const Subtree> subtree) {
   std::vector<std::int64_t> row;
   std::vector<Subtree> node;
@@ -96,8 +94,7 @@ std::size_t bytes_of(std::int64_t elements) { return static_cast<std::size_t>(el
 }  // namespace
 
 SliceRange slices_of_rank(int slices, int rank, int ranks) {
-  return {static_cast<int>(part_begin(slices, rank, ranks)),
-          static_cast<int>(part_begin(slices, rank + 1, ranks))};
+  return {static_cast<int>(part_begin(slices, rank, ranks)), static_cast<int>(part_begin(slices, rank + 1, ranks))};
 }
 
 std::vector<Subtree> subtrees_of_range(SliceRange range) {
@@ -110,10 +107,7 @@ std::vector<Subtree> subtrees_of_range(SliceRange range) {
 }
 
 GradientSum::GradientSum(Arena& arena, std::int64_t elements, int slices, int rank, int ranks)
-    : elements_(elements),
-      slices_(slices),
-      range_(slices_of_rank(slices, rank, ranks)),
-      next_slice_(range_.first) {
+    : elements_(elements), slices_(slices), range_(slices_of_rank(slices, rank, ranks)), next_slice_(range_.first) {
   MAXPLUS_REQUIRE(slices >= 1 && std::has_single_bit(static_cast<unsigned>(slices)),
                   fmt::format("{} slices: not a power of two", slices));
   MAXPLUS_REQUIRE(ranks <= slices, fmt::format("{} ranks for {} slices", ranks, slices));
@@ -137,13 +131,11 @@ TensorView GradientSum::begin_slice(const Stream& stream) {
 void GradientSum::end_slice(const Stream& stream) {
   MAXPLUS_REQUIRE(next_slice_ < range_.last, "a slice ends that did not begin");
   held_.push_back({next_slice_++, 1});
-  close_nodes(held_,
-              [&](std::size_t left) { ops::add(stream, buffer_[left], buffer_[left], buffer_[left + 1]); });
+  close_nodes(held_, [&](std::size_t left) { ops::add(stream, buffer_[left], buffer_[left], buffer_[left + 1]); });
 }
 
 void GradientSum::finish(const Stream& stream, const Communicator& data_ranks, TensorView total) {
-  MAXPLUS_REQUIRE(next_slice_ == range_.last,
-                  fmt::format("{} slices are missing", range_.last - next_slice_));
+  MAXPLUS_REQUIRE(next_slice_ == range_.last, fmt::format("{} slices are missing", range_.last - next_slice_));
   MAXPLUS_REQUIRE(total.size() == elements_, "the total has another size");
   const int ranks = data_ranks.size(), me = data_ranks.rank();
   if (ranks == 1) {
@@ -163,9 +155,9 @@ void GradientSum::finish(const Stream& stream, const Communicator& data_ranks, T
   next_slice_ = range_.first;
 }
 
-// Round by round: my subtrees' pieces of every part go to the owners of the parts, and the tree is finished
-// for my own part. A round has read its piece of a buffer before it writes the same piece of `total`, so
-// `total` may be the first buffer.
+// Round by round: my subtrees' pieces of every part go to the owners of the parts, and the tree is finished for my own
+// part. A round has read its piece of a buffer before it writes the same piece of `total`, so `total` may be the first
+// buffer.
 void GradientSum::sum_own_part(const Stream& stream, const Communicator& data_ranks, TensorView total) {
   const int ranks = data_ranks.size(), me = data_ranks.rank();
   const Holdings all = holdings(slices_, ranks);
@@ -177,8 +169,7 @@ void GradientSum::sum_own_part(const Stream& stream, const Communicator& data_ra
     std::vector<std::size_t> send, receive;
     for (int r = 0; r < ranks; ++r) {
       const std::int64_t begin = part_begin(elements_, r, ranks) + at;
-      const std::int64_t count =
-          std::clamp<std::int64_t>(part_begin(elements_, r + 1, ranks) - begin, 0, round);
+      const std::int64_t count = std::clamp<std::int64_t>(part_begin(elements_, r + 1, ranks) - begin, 0, round);
       for (std::size_t i = 0; i < held_.size() && count > 0; ++i) {
         ops::copy(stream, exchange_.rows(filled, count), buffer_[i].rows(begin, count));
         filled += count;
@@ -186,8 +177,7 @@ void GradientSum::sum_own_part(const Stream& stream, const Communicator& data_ra
       send.push_back(held_.size() * bytes_of(count));
       if (r == me) own = count, own_begin = begin;
     }
-    for (int r = 0; r < ranks; ++r)
-      receive.push_back(all.of_rank[static_cast<std::size_t>(r)] * bytes_of(own));
+    for (int r = 0; r < ranks; ++r) receive.push_back(all.of_rank[static_cast<std::size_t>(r)] * bytes_of(own));
     const auto rows = static_cast<std::int64_t>(all.subtree.size());
     const TensorView received = exchange_.rows(filled, rows * own).reshaped({rows, own});
     stream.synchronize();

@@ -11,13 +11,9 @@ namespace maxplus {
 
 namespace {
 
-std::int64_t count(const std::vector<std::int32_t>& tokens) {
-  return static_cast<std::int64_t>(tokens.size());
-}
+std::int64_t count(const std::vector<std::int32_t>& tokens) { return static_cast<std::int64_t>(tokens.size()); }
 
-std::int64_t fed_response_tokens(const Experience& e) {
-  return std::max<std::int64_t>(count(e.rollout.token) - 1, 0);
-}
+std::int64_t fed_response_tokens(const Experience& e) { return std::max<std::int64_t>(count(e.rollout.token) - 1, 0); }
 
 bool shares_prompt(const Experience& a, const Experience& b) {
   return a.rollout.group == b.rollout.group && a.problem.prompt == b.problem.prompt;
@@ -28,8 +24,7 @@ std::vector<std::int64_t> running_tokens(std::span<const Experience* const> step
   std::vector<std::int64_t> start(1, 0);
   for (std::size_t i = 0; i < step.size(); ++i) {
     const bool shared = i > 0 && shares_prompt(*step[i - 1], *step[i]);
-    start.push_back(start.back() + fed_response_tokens(*step[i]) +
-                    (shared ? 0 : count(step[i]->problem.prompt)));
+    start.push_back(start.back() + fed_response_tokens(*step[i]) + (shared ? 0 : count(step[i]->problem.prompt)));
   }
   return start;
 }
@@ -42,35 +37,32 @@ std::vector<std::int64_t> cuts_by_middle(const std::vector<std::int64_t>& start,
   cut[0] = 0;
   int filled = 0;
   for (std::int64_t i = 0; i < rollouts; ++i) {
-    const std::int64_t twice_middle =
-        start[static_cast<std::size_t>(i)] + start[static_cast<std::size_t>(i) + 1];
-    const std::int64_t slice =
-        total == 0 ? 0 : std::min<std::int64_t>(twice_middle * slices / (2 * total), slices - 1);
+    const std::int64_t twice_middle = start[static_cast<std::size_t>(i)] + start[static_cast<std::size_t>(i) + 1];
+    const std::int64_t slice = total == 0 ? 0 : std::min<std::int64_t>(twice_middle * slices / (2 * total), slices - 1);
     while (filled < slice) cut[static_cast<std::size_t>(++filled)] = i;
   }
   return cut;
 }
 
-void snap_to_groups(std::span<const Experience* const> step, const std::vector<std::int64_t>& start,
-                    int slices, std::vector<std::int64_t>& cut) {
+void snap_to_groups(std::span<const Experience* const> step, const std::vector<std::int64_t>& start, int slices,
+                    std::vector<std::int64_t>& cut) {
   std::vector<std::int64_t> boundary = {0};
   for (std::size_t i = 1; i < step.size(); ++i) {
-    if (step[i]->rollout.group != step[i - 1]->rollout.group)
-      boundary.push_back(static_cast<std::int64_t>(i));
+    if (step[i]->rollout.group != step[i - 1]->rollout.group) boundary.push_back(static_cast<std::int64_t>(i));
   }
   boundary.push_back(static_cast<std::int64_t>(step.size()));
   const std::int64_t total = start.back();
   for (std::size_t s = 1; s + 1 < cut.size(); ++s) {
     const std::int64_t here = start[static_cast<std::size_t>(cut[s])];
     const auto distance = [&](std::int64_t b) { return std::abs(start[static_cast<std::size_t>(b)] - here); };
-    const std::int64_t nearest = *std::min_element(boundary.begin(), boundary.end(),
-                                                   [&](auto a, auto b) { return distance(a) < distance(b); });
+    const std::int64_t nearest =
+        *std::min_element(boundary.begin(), boundary.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
     if (4 * slices * distance(nearest) <= total) cut[s] = nearest;
   }
 }
 
-std::vector<RolloutList> micro_batches(std::span<const Experience* const> step, std::int64_t first,
-                                       std::int64_t last, std::int64_t micro_batch_tokens) {
+std::vector<RolloutList> micro_batches(std::span<const Experience* const> step, std::int64_t first, std::int64_t last,
+                                       std::int64_t micro_batch_tokens) {
   std::vector<RolloutList> list;
   std::int64_t held = 0;
   for (std::int64_t i = first; i < last; ++i) {
@@ -92,8 +84,7 @@ std::vector<RolloutList> micro_batches(std::span<const Experience* const> step, 
 }  // namespace
 
 StepPlan plan_step(std::span<const Experience* const> step, int slices, std::int64_t micro_batch_tokens) {
-  MAXPLUS_REQUIRE(slices >= 1 && micro_batch_tokens >= 1,
-                  "a step has at least one slice, a micro-batch one token");
+  MAXPLUS_REQUIRE(slices >= 1 && micro_batch_tokens >= 1, "a step has at least one slice, a micro-batch one token");
   const std::vector<std::int64_t> start = running_tokens(step);
   std::vector<std::int64_t> cut = cuts_by_middle(start, slices);
   snap_to_groups(step, start, slices, cut);
@@ -137,14 +128,12 @@ PackedSize largest_micro_batch(std::span<const Experience* const> step, const St
 namespace {
 
 // The group that begins at place `first` of the list: its prompt, then its responses.
-void append_group(std::span<const Experience* const> step, std::size_t first, std::size_t last,
-                  MicroBatch& m) {
+void append_group(std::span<const Experience* const> step, std::size_t first, std::size_t last, MicroBatch& m) {
   const auto experience = [&](std::size_t k) -> const Experience& {
     return *step[static_cast<std::size_t>(m.rollouts[k])];
   };
   const std::vector<std::int32_t>& prompt = experience(first).problem.prompt;
-  MAXPLUS_REQUIRE(!prompt.empty(),
-                  fmt::format("problem {} has an empty prompt", experience(first).problem.id));
+  MAXPLUS_REQUIRE(!prompt.empty(), fmt::format("problem {} has an empty prompt", experience(first).problem.id));
   const std::int32_t trunk = m.batch.append(prompt, -1);
   const std::int64_t last_prompt_row = m.batch.tokens() - 1;
   const auto ask = [&](std::int64_t row, std::size_t k, std::size_t t) {
@@ -196,8 +185,7 @@ std::vector<float> by_target(const MicroBatch& micro_batch, std::span<const std:
   std::vector<float> values;
   values.reserve(micro_batch.place.size());
   for (const TokenPlace& place : micro_batch.place) {
-    values.push_back(
-        of_rollout[static_cast<std::size_t>(place.rollout)].at(static_cast<std::size_t>(place.token)));
+    values.push_back(of_rollout[static_cast<std::size_t>(place.rollout)].at(static_cast<std::size_t>(place.token)));
   }
   return values;
 }

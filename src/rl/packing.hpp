@@ -1,14 +1,14 @@
 #pragma once
 // Which rollouts are trained together: the plan of a step, and the packed batch of one micro-batch.
 //
-// The plan knows nothing of ranks, so the same sums are formed on any number of them (src/README.md, "one
-// order for every sum"). Rollouts keep their order. A step is cut into slices of about equal numbers of
-// tokens: a rollout belongs to the slice in which the middle of its tokens falls. A cut then moves to the
-// nearest boundary between groups if that is at most a quarter of a slice's tokens away, because a group that
-// is cut computes its prompt twice. Slices may be empty.
+// The plan knows nothing of ranks, so the same sums are formed on any number of them (src/README.md, "one order for
+// every sum"). Rollouts keep their order. A step is cut into slices of about equal numbers of tokens: a rollout belongs
+// to the slice in which the middle of its tokens falls. A cut then moves to the nearest boundary between groups if that
+// is at most a quarter of a slice's tokens away, because a group that is cut computes its prompt twice. Slices may be
+// empty.
 //
-// Tokens here are those the network is fed with: a prompt once a group, and of a response all but its last
-// token, which predicts nothing.
+// Tokens here are those the network is fed with: a prompt once a group, and of a response all but its last token, which
+// predicts nothing.
 
 #include <cstdint>
 #include <span>
@@ -47,19 +47,17 @@ struct TokenPlace {
 
 struct MicroBatch {
   RolloutList rollouts;
-  TokenBatch batch;  // prompts of groups, responses as their children
-  std::vector<std::int32_t>
-      row;  // into the batch, ascending; a prompt's last row stands once for each response
+  TokenBatch batch;                  // prompts of groups, responses as their children
+  std::vector<std::int32_t> row;     // into the batch, ascending; a prompt's last row stands once for each response
   std::vector<std::int32_t> target;  // the token that is asked for there
   std::vector<TokenPlace> place;     // of each target
 };
 
-// Neighbours of one group with equal prompts share the prompt. Prompts must not be empty: no row would
-// predict the first token.
+// Neighbours of one group with equal prompts share the prompt. Prompts must not be empty: no row would predict the
+// first token.
 MicroBatch build_micro_batch(std::span<const Experience* const> step, const RolloutList& rollouts);
 
-// Values of targets (log-probabilities, entropies), sorted into a list for each rollout, a response token
-// each.
+// Values of targets (log-probabilities, entropies), sorted into a list for each rollout, a response token each.
 std::vector<std::vector<float>> by_rollout(const MicroBatch& micro_batch, std::span<const float> of_target);
 // The way back: gradients of a rollout's tokens as gradients of targets, in the order of row and target.
 std::vector<float> by_target(const MicroBatch& micro_batch, std::span<const std::vector<float>> of_rollout);

@@ -20,8 +20,7 @@ constexpr std::array<std::string_view, kVerdicts> kVerdictNames = {"correct",   
                                                                    "gold_unusable", "timed_out", "crashed"};
 
 template <std::size_t N>
-std::size_t place_of(std::string_view name, const std::array<std::string_view, N>& names,
-                     std::string_view what) {
+std::size_t place_of(std::string_view name, const std::array<std::string_view, N>& names, std::string_view what) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
     throw Error(ExitCode::data, Fault{"", fmt::format("'{}' is not a {}", name, what),
@@ -32,9 +31,7 @@ std::size_t place_of(std::string_view name, const std::array<std::string_view, N
 
 }  // namespace
 
-std::string RolloutId::text() const {
-  return fmt::format("{:06}-{:02}-{:06}-{:04}", iteration, attempt, slot, index);
-}
+std::string RolloutId::text() const { return fmt::format("{:06}-{:02}-{:06}-{:04}", iteration, attempt, slot, index); }
 
 RolloutId RolloutId::parse(std::string_view text) {
   RolloutId id;
@@ -66,14 +63,12 @@ Finish finish_of(std::string_view name) {
 
 std::string_view name_of(Verdict verdict) { return kVerdictNames.at(static_cast<std::size_t>(verdict)); }
 
-Verdict verdict_of(std::string_view name) {
-  return static_cast<Verdict>(place_of(name, kVerdictNames, "verdict"));
-}
+Verdict verdict_of(std::string_view name) { return static_cast<Verdict>(place_of(name, kVerdictNames, "verdict")); }
 
 namespace {
 
-// The packed form: a header, then the fields of each experience in the order of the structs, lists with their
-// length in front, numbers as they stand in memory (every machine we run on is little-endian).
+// The packed form: a header, then the fields of each experience in the order of the structs, lists with their length in
+// front, numbers as they stand in memory (every machine we run on is little-endian).
 constexpr std::uint32_t kMagic = 0x5058584du;  // "MXXP"
 constexpr std::uint32_t kVersion = 1;
 
@@ -209,11 +204,9 @@ std::vector<Experience> unpack(const std::byte* data, std::size_t bytes) {
   if (bytes < sizeof(Header)) refuse(fmt::format("{} bytes are less than a header", bytes));
   std::memcpy(&header, data, sizeof(Header));
   if (header.magic != kMagic) refuse("they do not begin with our mark");
-  if (header.version != kVersion)
-    refuse(fmt::format("version {}, this build knows {}", header.version, kVersion));
+  if (header.version != kVersion) refuse(fmt::format("version {}, this build knows {}", header.version, kVersion));
   const std::size_t payload = bytes - sizeof(Header);
-  if (header.payload_bytes != payload)
-    refuse(fmt::format("{} bytes of {} arrived", payload, header.payload_bytes));
+  if (header.payload_bytes != payload) refuse(fmt::format("{} bytes of {} arrived", payload, header.payload_bytes));
   if (header.payload_hash != XXH3_64bits(data + sizeof(Header), payload)) refuse("the checksum does not fit");
   Unpacker unpacker(data + sizeof(Header), payload);
   std::vector<Experience> experiences;

@@ -12,8 +12,8 @@ namespace maxplus {
 
 using Json = nlohmann::ordered_json;
 
-// Unique in the whole run, whatever the ranks: iteration of admission, attempt (resampling), problem slot,
-// index in the group. Draws are functions of it, so the same answers are drawn on any number of ranks.
+// Unique in the whole run, whatever the ranks: iteration of admission, attempt (resampling), problem slot, index in the
+// group. Draws are functions of it, so the same answers are drawn on any number of ranks.
 struct RolloutId {
   std::uint32_t iteration = 0;  // < 2^22
   std::uint32_t attempt = 0;    // < 2^8
@@ -38,12 +38,7 @@ struct Problem {
   Json extra = Json::object();  // other keys of the problem, handed to the verifier
 };
 
-enum class Finish : std::uint8_t {
-  stopped,
-  length,
-  budget,
-  aborted
-};  // stored, never inferred from token ids
+enum class Finish : std::uint8_t { stopped, length, budget, aborted };  // stored, never inferred from token ids
 std::string_view name_of(Finish finish);
 Finish finish_of(std::string_view name);  // throws Error(ExitCode::data)
 
@@ -63,9 +58,7 @@ enum class Verdict : std::uint8_t { correct, wrong, no_answer, gold_unusable, ti
 inline constexpr int kVerdicts = 6;
 std::string_view name_of(Verdict verdict);
 Verdict verdict_of(std::string_view name);  // throws Error(ExitCode::data)
-constexpr bool counts(Verdict verdict) {
-  return verdict != Verdict::gold_unusable && verdict != Verdict::crashed;
-}
+constexpr bool counts(Verdict verdict) { return verdict != Verdict::gold_unusable && verdict != Verdict::crashed; }
 
 struct Assessment {
   float reward = 0;
@@ -85,7 +78,6 @@ struct Experience {
 
 // Bytes of a list of experiences, for exchange between ranks and for files; exact in every bit.
 std::vector<std::byte> pack(const std::vector<Experience>& experiences);
-std::vector<Experience> unpack(const std::byte* data,
-                               std::size_t bytes);  // throws Error(ExitCode::protocol) on damage
+std::vector<Experience> unpack(const std::byte* data, std::size_t bytes);  // throws Error(ExitCode::protocol) on damage
 
 }  // namespace maxplus

@@ -9,8 +9,8 @@ Assessor::Assessor(std::shared_ptr<const RewardFunction> reward, std::int64_t wo
                    std::shared_ptr<const Tokenizer> tokenizer)
     : tokenizer_(std::move(tokenizer)), pool_(std::move(reward), workers, timeout_s) {}
 
-std::vector<Assessment> Assessor::assess(std::span<const Problem* const> problems,
-                                         std::span<const Rollout> rollouts, const StopRequest& poll) {
+std::vector<Assessment> Assessor::assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
+                                         const StopRequest& poll) {
   MAXPLUS_REQUIRE(problems.size() == rollouts.size(), "one problem a rollout");
   std::vector<JudgeItem> items(rollouts.size());
   for (std::size_t i = 0; i < rollouts.size(); ++i) {

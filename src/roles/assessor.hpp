@@ -19,8 +19,7 @@ class Assessor {
   Assessor(std::shared_ptr<const RewardFunction> reward, std::int64_t workers, double timeout_s,
            std::shared_ptr<const Tokenizer> tokenizer);
 
-  // One assessment a rollout, in their order. problems[i] belongs to rollouts[i]. `poll` is called while
-  // waiting.
+  // One assessment a rollout, in their order. problems[i] belongs to rollouts[i]. `poll` is called while waiting.
   std::vector<Assessment> assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
                                  const StopRequest& poll);
 

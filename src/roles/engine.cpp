@@ -8,16 +8,7 @@ namespace maxplus {
 
 namespace {
 
-enum ArenaIndex : std::size_t {
-  kWeights,
-  kPacked,
-  kActivations,
-  kGradients,
-  kMoments,
-  kCache,
-  kReference,
-  kArenas
-};
+enum ArenaIndex : std::size_t { kWeights, kPacked, kActivations, kGradients, kMoments, kCache, kReference, kArenas };
 constexpr const char* kArenaNames[kArenas] = {"weights",   "packed weights",    "activations",
                                               "gradients", "optimizer moments", "generation (keys, values)",
                                               "reference"};
@@ -48,20 +39,18 @@ Engine::Arenas Engine::counting_arenas() {
 Engine::Arenas Engine::real_arenas(const MemoryPlan& plan) {
   Arenas arenas;
   for (const MemoryPlan::Line& line : plan.lines) {
-    arenas.arena.push_back(
-        std::make_unique<Arena>(line.name, static_cast<std::size_t>(line.bytes), Space::host));
+    arenas.arena.push_back(std::make_unique<Arena>(line.name, static_cast<std::size_t>(line.bytes), Space::host));
   }
   return arenas;
 }
 
-Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank,
-                     int data_ranks)
+Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks)
     : weights(shape.model, *arenas.arena[kWeights]),
-      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference,
-             shape.arithmetic, shape.limits, stream, *arenas.arena[kPacked], *arenas.arena[kActivations]) {
+      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference, shape.arithmetic,
+             shape.limits, stream, *arenas.arena[kPacked], *arenas.arena[kActivations]) {
   if (shape.optimizer) {
-    trainer.emplace(policy, weights, *shape.optimizer, stream, *arenas.arena[kGradients],
-                    *arenas.arena[kMoments], data_rank, data_ranks);
+    trainer.emplace(policy, weights, *shape.optimizer, stream, *arenas.arena[kGradients], *arenas.arena[kMoments],
+                    data_rank, data_ranks);
   }
   if (shape.generation) generator.emplace(policy, *shape.generation, stream, *arenas.arena[kCache]);
   if (shape.reference) {

@@ -1,9 +1,8 @@
 #pragma once
-// The colocated roles of one rank and their memory: weights, packed copies, gradients, moments, activations,
-// cache.
+// The colocated roles of one rank and their memory: weights, packed copies, gradients, moments, activations, cache.
 //
-// The engine is built twice by the same code: on counting arenas, which gives the memory plan before anything
-// is allocated, and on real ones of exactly those sizes.
+// The engine is built twice by the same code: on counting arenas, which gives the memory plan before anything is
+// allocated, and on real ones of exactly those sizes.
 
 #include <cstdint>
 #include <memory>

@@ -16,26 +16,23 @@ struct Judged {
 
 // Draws and judges the problems dealt to this rank, `draws` times each.
 Judged draw_and_judge(const EvaluationRequest& request, const GenerationRule& rule, std::int64_t draws,
-                      std::uint32_t attempt, Generator& generator, Assessor& assessor,
-                      const Communicator& ranks, const StopRequest& stop) {
+                      std::uint32_t attempt, Generator& generator, Assessor& assessor, const Communicator& ranks,
+                      const StopRequest& stop) {
   std::vector<GenerationRequest> asked;
-  for (std::int64_t i :
-       dealt_to_rank(static_cast<std::int64_t>(request.problems.size()), ranks.rank(), ranks.size())) {
+  for (std::int64_t i : dealt_to_rank(static_cast<std::int64_t>(request.problems.size()), ranks.rank(), ranks.size())) {
     GenerationRequest group;
     group.problem = &request.problems[static_cast<std::size_t>(i)];
     group.group = i;
     for (std::int64_t k = 0; k < draws; ++k) {
-      group.ids.push_back(
-          {request.iteration, attempt, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(k)});
+      group.ids.push_back({request.iteration, attempt, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(k)});
     }
     asked.push_back(std::move(group));
   }
   const std::vector<Rollout> rollouts = generator.generate(asked, rule, stop);
   std::vector<const Problem*> problems;
-  for (const GenerationRequest& group : asked)
-    problems.insert(problems.end(), group.ids.size(), group.problem);
-  const bool stopped_here = std::any_of(rollouts.begin(), rollouts.end(),
-                                        [](const Rollout& r) { return r.finish == Finish::aborted; });
+  for (const GenerationRequest& group : asked) problems.insert(problems.end(), group.ids.size(), group.problem);
+  const bool stopped_here =
+      std::any_of(rollouts.begin(), rollouts.end(), [](const Rollout& r) { return r.finish == Finish::aborted; });
   Judged judged;
   judged.abandoned = ranks.any(stopped_here);
   if (judged.abandoned) return judged;
@@ -76,12 +73,10 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
     result.rollouts = exchange_experiences(ranks, greedy.experiences);
 
   if (request.sampled && request.samples > 0) {
-    Judged sampled =
-        draw_and_judge(request, *request.sampled, request.samples, 1, generator, assessor, ranks, stop);
+    Judged sampled = draw_and_judge(request, *request.sampled, request.samples, 1, generator, assessor, ranks, stop);
     result.abandoned = sampled.abandoned;
     if (result.abandoned) return result;
-    // Right and counting draws of each problem, on all ranks alike; sums over problems are then in problem
-    // order.
+    // Right and counting draws of each problem, on all ranks alike; sums over problems are then in problem order.
     std::vector<std::int64_t> right(request.problems.size() * 2, 0);
     for (const Experience& e : sampled.experiences) {
       right[2 * e.rollout.id.slot] += e.assessment.verdict == Verdict::correct ? 1 : 0;
@@ -90,8 +85,7 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
     ranks.sum(std::span<std::int64_t>(right));
     std::int64_t all_right = 0, all_counting = 0;
     for (std::size_t i = 0; i < right.size(); i += 2) all_right += right[i], all_counting += right[i + 1];
-    if (all_counting > 0)
-      result.accuracy_sampled = static_cast<double>(all_right) / static_cast<double>(all_counting);
+    if (all_counting > 0) result.accuracy_sampled = static_cast<double>(all_right) / static_cast<double>(all_counting);
     for (std::int64_t k = 1; k <= request.samples; k *= 2) {
       double sum = 0;
       std::int64_t problems = 0;

@@ -1,6 +1,5 @@
 #pragma once
-// Evaluation on held-out problems: greedy, and sampled at a temperature, by the same engine and verifiers as
-// training.
+// Evaluation on held-out problems: greedy, and sampled at a temperature, by the same engine and verifiers as training.
 
 #include <cstdint>
 #include <map>
@@ -40,8 +39,7 @@ struct EvaluationResult {
 EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator, Assessor& assessor,
                           const Communicator& ranks, const StopRequest& stop);
 
-// 1 - C(n - c, k) / C(n, k): the chance that k draws without replacement out of n, c of them right, hold a
-// right one.
+// 1 - C(n - c, k) / C(n, k): the chance that k draws without replacement out of n, c of them right, hold a right one.
 double pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k);
 
 }  // namespace maxplus

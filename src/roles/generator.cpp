@@ -14,8 +14,7 @@ namespace {
 
 std::int64_t pages_of(std::int64_t tokens) { return (tokens + ops::kPageTokens - 1) / ops::kPageTokens; }
 
-// Prompts whose members may wait for rows at the same time: they are prefilled when fewer members wait than
-// rows exist.
+// Prompts whose members may wait for rows at the same time: they are prefilled when fewer members wait than rows exist.
 std::int64_t waiting_prompts(const Generator::Limits& limits) {
   return limits.rows / std::max<std::int64_t>(1, limits.group_size) + 2;
 }
@@ -27,15 +26,10 @@ std::int64_t Generator::pages(const Limits& limits) {
          waiting_prompts(limits) * pages_of(limits.prompt_tokens) + limits.rows;
 }
 
-std::int64_t Generator::rows_asked(const Limits& limits) {
-  return std::max(limits.rows, waiting_prompts(limits));
-}
+std::int64_t Generator::rows_asked(const Limits& limits) { return std::max(limits.rows, waiting_prompts(limits)); }
 
 Generator::Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena)
-    : transformer_(transformer),
-      limits_(limits),
-      stream_(stream),
-      cache_(transformer.config(), pages(limits), arena) {
+    : transformer_(transformer), limits_(limits), stream_(stream), cache_(transformer.config(), pages(limits), arena) {
   const std::int64_t rows = rows_asked(limits);
   row_maximum_ = arena.take(DType::f32, {rows});
   row_log_sum_ = arena.take(DType::f32, {rows});
@@ -46,8 +40,8 @@ Generator::Generator(Transformer& transformer, const Limits& limits, const Strea
   scratch_ = arena.take(DType::f32, {ops::sampling_scratch(stream, transformer.config().vocabulary)});
 }
 
-std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requests,
-                                         const GenerationRule& rule, const StopRequest& stop) {
+std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
+                                         const StopRequest& stop) {
   const Timer timer;
   cache_.reset();
   rows_.clear();
@@ -80,8 +74,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       abandoned = true;
       break;
     }
-    if (next_request < requests.size() &&
-        static_cast<std::int64_t>(rows_.size() + waiting_.size()) < limits_.rows) {
+    if (next_request < requests.size() && static_cast<std::int64_t>(rows_.size() + waiting_.size()) < limits_.rows) {
       prefill(requests, rule, &next_request, &next_rollout, &rollouts);
     }
     admit(rollouts);
@@ -96,8 +89,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
 }
 
 void Generator::prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule,
-                        std::size_t* next_request, std::size_t* next_rollout,
-                        std::vector<Rollout>* rollouts) {
+                        std::size_t* next_request, std::size_t* next_rollout, std::vector<Rollout>* rollouts) {
   // As many whole prompts as fit the rows, the room for waiting prompts and one computation.
   std::vector<std::size_t> chosen;
   std::int64_t members = static_cast<std::int64_t>(rows_.size() + waiting_.size()), tokens = 0;
@@ -105,8 +97,7 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
   for (const Prompt& prompt : prompts_) live += prompt.members_left > 0 ? 1 : 0;
   for (std::size_t r = *next_request; r < requests.size(); ++r) {
     const auto length = static_cast<std::int64_t>(requests[r].problem->prompt.size());
-    MAXPLUS_REQUIRE(length >= 1 && length <= limits_.prompt_tokens,
-                    "prompt length beyond the generator's limits");
+    MAXPLUS_REQUIRE(length >= 1 && length <= limits_.prompt_tokens, "prompt length beyond the generator's limits");
     const bool first = chosen.empty();
     if (!first && (members >= limits_.rows || tokens + length > limits_.prefill_tokens)) break;
     if (static_cast<std::int64_t>(live + chosen.size()) >= waiting_prompts(limits_)) break;
@@ -213,11 +204,10 @@ void Generator::draw(TensorView logits, std::span<const float> uniform, const Ge
                      std::span<std::int32_t> token, std::span<float> log_prob) {
   const std::int64_t rows = logits.extent(0);
   const TensorView maximum = row_maximum_.rows(0, rows), log_sum = row_log_sum_.rows(0, rows);
-  ops::softmax_statistics(stream_, maximum, log_sum, entropy_.rows(0, rows), logits,
-                          rule.sampling.inverse_temperature);
+  ops::softmax_statistics(stream_, maximum, log_sum, entropy_.rows(0, rows), logits, rule.sampling.inverse_temperature);
   ops::copy_to_device(stream_, uniform_.rows(0, rows), uniform.data());
-  ops::sample(stream_, token_.rows(0, rows), log_prob_.rows(0, rows), logits, maximum, log_sum,
-              uniform_.rows(0, rows), scratch_, rule.sampling);
+  ops::sample(stream_, token_.rows(0, rows), log_prob_.rows(0, rows), logits, maximum, log_sum, uniform_.rows(0, rows),
+              scratch_, rule.sampling);
   ops::copy_to_host(stream_, token.data(), token_.rows(0, rows));
   ops::copy_to_host(stream_, log_prob.data(), log_prob_.rows(0, rows));
 }

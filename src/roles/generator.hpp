@@ -1,10 +1,10 @@
 #pragma once
 // The generator: draws rollouts with continuous batching.
 //
-// A group's prompt is computed once and its full pages are shared; the first token of every member is drawn
-// from the prompt's last row at once; then members are decoded in rows that free themselves as answers end.
-// What is drawn is a function of (seed, purpose, rollout id, token) and of the weights alone: it depends
-// neither on who else is in the batch nor on the ranks.
+// A group's prompt is computed once and its full pages are shared; the first token of every member is drawn from the
+// prompt's last row at once; then members are decoded in rows that free themselves as answers end. What is drawn is a
+// function of (seed, purpose, rollout id, token) and of the weights alone: it depends neither on who else is in the
+// batch nor on the ranks.
 
 #include <cstdint>
 #include <deque>
@@ -60,17 +60,15 @@ class Generator {
   // Buffers come from `arena` (counting or real).
   Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena);
 
-  // Rollouts of all requests, in the order of requests and ids. An abandoned call (stop) returns what ended
-  // before; the others carry Finish::aborted. Drops all cached keys and values first: weights may have
-  // changed.
+  // Rollouts of all requests, in the order of requests and ids. An abandoned call (stop) returns what ended before;
+  // the others carry Finish::aborted. Drops all cached keys and values first: weights may have changed.
   std::vector<Rollout> generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
                                 const StopRequest& stop);
 
   struct Counters {
     std::int64_t tokens_generated = 0;  // drawn
     std::int64_t tokens_processed = 0;  // rows that went through the network: prompts and decoded tokens
-    double seconds_to_ninety_percent = 0,
-           seconds = 0;  // of the last call: until 90 % of the rollouts ended, and all
+    double seconds_to_ninety_percent = 0, seconds = 0;  // of the last call: until 90 % of the rollouts ended, and all
   };
   const Counters& counters() const { return counters_; }
 
@@ -88,8 +86,8 @@ class Generator {
     std::int64_t members_left = 0;
   };
 
-  void prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule,
-               std::size_t* next_request, std::size_t* next_rollout, std::vector<Rollout>* rollouts);
+  void prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::size_t* next_request,
+               std::size_t* next_rollout, std::vector<Rollout>* rollouts);
   void admit(const std::vector<Rollout>& rollouts);
   void decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // Records a drawn token; true when the rollout has ended.

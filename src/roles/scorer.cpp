@@ -7,8 +7,7 @@
 
 namespace maxplus {
 
-std::vector<ScoredSequence> score_sequences(Transformer& transformer,
-                                            std::span<const SequenceToScore> sequences,
+std::vector<ScoredSequence> score_sequences(Transformer& transformer, std::span<const SequenceToScore> sequences,
                                             float inverse_temperature, std::int64_t batch_tokens,
                                             std::int64_t batch_segments) {
   std::vector<ScoredSequence> scored(sequences.size());
@@ -21,8 +20,7 @@ std::vector<ScoredSequence> score_sequences(Transformer& transformer,
       const std::span<const std::int32_t> tokens = sequences[next].tokens;
       const auto length = static_cast<std::int64_t>(tokens.size());
       MAXPLUS_REQUIRE(length <= batch_tokens, "a sequence is longer than a batch");
-      if (next > first && (batch.tokens() + length > batch_tokens || batch.segments() == batch_segments))
-        break;
+      if (next > first && (batch.tokens() + length > batch_tokens || batch.segments() == batch_segments)) break;
       const std::int64_t row = batch.tokens();
       batch.append(tokens, -1);
       for (std::int64_t t = std::max<std::int64_t>(1, sequences[next].scored_from); t < length; ++t) {

@@ -1,6 +1,5 @@
 #pragma once
-// The scorer: log-probabilities of given tokens under a network (a frozen reference, or the policy on
-// request).
+// The scorer: log-probabilities of given tokens under a network (a frozen reference, or the policy on request).
 
 #include <cstdint>
 #include <span>
@@ -10,23 +9,22 @@
 
 namespace maxplus {
 
-// Of token t of a sequence: the natural log of its probability given those before, and the entropy of the
-// distribution it is drawn from, at a temperature. Entry 0 describes no drawing and is 0.
+// Of token t of a sequence: the natural log of its probability given those before, and the entropy of the distribution
+// it is drawn from, at a temperature. Entry 0 describes no drawing and is 0.
 struct ScoredSequence {
   std::vector<float> log_prob, entropy;
 };
 
-// A sequence whose tokens [scored_from, end) are asked for. Sequences with the same shared prefix are
-// computed apart here.
+// A sequence whose tokens [scored_from, end) are asked for. Sequences with the same shared prefix are computed apart
+// here.
 struct SequenceToScore {
   std::span<const std::int32_t> tokens;
   std::int64_t scored_from = 1;
 };
 
-// Packs as many sequences a forward as `batch_tokens` and `batch_segments` hold; a sequence longer than
-// `batch_tokens` is a bug.
-std::vector<ScoredSequence> score_sequences(Transformer& transformer,
-                                            std::span<const SequenceToScore> sequences,
+// Packs as many sequences a forward as `batch_tokens` and `batch_segments` hold; a sequence longer than `batch_tokens`
+// is a bug.
+std::vector<ScoredSequence> score_sequences(Transformer& transformer, std::span<const SequenceToScore> sequences,
                                             float inverse_temperature, std::int64_t batch_tokens,
                                             std::int64_t batch_segments);
 

@@ -32,8 +32,7 @@ Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& 
       weights_(weights),
       table_(table),
       stream_(stream),
-      sum_(gradients, weights.gradient_elements(), static_cast<int>(table.gradient_slices), data_rank,
-           data_ranks),
+      sum_(gradients, weights.gradient_elements(), static_cast<int>(table.gradient_slices), data_rank, data_ranks),
       total_(sum_.first_buffer()),
       optimizer_(weights.parameters(), adamw_settings(table), moments) {}
 
@@ -71,13 +70,13 @@ std::optional<StepReport> Trainer::step(const StepRequest& request, const Commun
   report.update_norm = update.update_norm;
   report.skipped = update.skipped;
   if (update.skipped && request.on_not_finite == StepRequest::OnNotFinite::stop) {
-    throw Error(ExitCode::numeric,
-                Fault{"",
-                      fmt::format("the gradient of optimizer step {} is not finite (norm {})",
-                                  optimizer_.steps() + 1, update.gradient_norm),
-                      "finite numbers; the weights are those before the step",
-                      "a smaller learning_rate, or [run] skip_limit to leave out such steps; the newest "
-                      "checkpoint is good"});
+    throw Error(
+        ExitCode::numeric,
+        Fault{"",
+              fmt::format("the gradient of optimizer step {} is not finite (norm {})", optimizer_.steps() + 1,
+                          update.gradient_norm),
+              "finite numbers; the weights are those before the step",
+              "a smaller learning_rate, or [run] skip_limit to leave out such steps; the newest checkpoint is good"});
   }
   if (!update.skipped) policy_.pack_weights();
   return report;
@@ -89,17 +88,15 @@ void Trainer::reset_optimizer() {
   optimizer_.set_steps(0);
 }
 
-void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics,
-                              const RolloutList& rollouts, std::vector<RolloutRecord>* records,
-                              StepReport* report) {
+void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
+                              std::vector<RolloutRecord>* records, StepReport* report) {
   const MicroBatch batch = build_micro_batch(request.experiences, rollouts);
   report->tokens_processed += batch.batch.tokens();
   std::vector<float> log_prob(batch.row.size()), entropy(batch.row.size());
   policy_.forward(batch.batch);
   policy_.score(HeadTargets{batch.row, batch.target}, request.inverse_temperature, log_prob, entropy);
 
-  const std::vector<std::vector<float>> now = by_rollout(batch, log_prob),
-                                        spread = by_rollout(batch, entropy);
+  const std::vector<std::vector<float>> now = by_rollout(batch, log_prob), spread = by_rollout(batch, entropy);
   std::vector<std::vector<float>> d_log_prob, d_entropy;
   for (std::size_t r = 0; r < rollouts.size(); ++r) {
     const Experience& experience = *request.experiences[static_cast<std::size_t>(rollouts[r])];
@@ -111,10 +108,9 @@ void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& 
     terms.advantage = experience.advantage;
     terms.trainable = experience.rollout.trainable;
     TokenLoss loss = request.algorithm->loss(terms, statistics);
-    records->push_back({static_cast<std::int32_t>(rollouts[r]), loss.tokens, loss.clipped_low,
-                        loss.clipped_high, loss.loss, loss.policy, loss.kl, loss.ratio_sum, loss.ratio_min,
-                        loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum,
-                        loss.gap_max});
+    records->push_back({static_cast<std::int32_t>(rollouts[r]), loss.tokens, loss.clipped_low, loss.clipped_high,
+                        loss.loss, loss.policy, loss.kl, loss.ratio_sum, loss.ratio_min, loss.ratio_max,
+                        loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum, loss.gap_max});
     d_log_prob.push_back(std::move(loss.d_log_prob));
     d_entropy.push_back(std::move(loss.d_entropy));
   }

@@ -1,10 +1,9 @@
 #pragma once
 // The actor's training step: packed forward, loss on the host, backward, gradients summed over slices, AdamW.
 //
-// Denominators come before gradients: every rank holds the step's experiences, so Algorithm::prepare sees
-// them all. The step is cut into slices that know nothing of ranks; a rank works on its slices and
-// GradientSum adds them in one order. So the weights after a step have the same bits on any number of ranks
-// up to the number of slices.
+// Denominators come before gradients: every rank holds the step's experiences, so Algorithm::prepare sees them all. The
+// step is cut into slices that know nothing of ranks; a rank works on its slices and GradientSum adds them in one
+// order. So the weights after a step have the same bits on any number of ranks up to the number of slices.
 
 #include <cstdint>
 #include <functional>
@@ -48,17 +47,16 @@ struct StepRequest {
 
 class Trainer {
  public:
-  Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream,
-          Arena& gradients, Arena& moments, int data_rank, int data_ranks);
+  Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream, Arena& gradients,
+          Arena& moments, int data_rank, int data_ranks);
 
   // One optimizer step (collective). An empty step changes nothing and returns nothing. Throws
-  // Error(ExitCode::numeric), with the weights untouched, when the gradient is not finite and
-  // OnNotFinite::stop is asked for. `beat` is called between micro-batches.
+  // Error(ExitCode::numeric), with the weights untouched, when the gradient is not finite and OnNotFinite::stop is
+  // asked for. `beat` is called between micro-batches.
   std::optional<StepReport> step(const StepRequest& request, const Communicator& data_ranks,
                                  const std::function<void()>& beat);
 
-  // Called with the summed gradient [elements, tied folded] of each step before clipping; for `replay
-  // --gradients`.
+  // Called with the summed gradient [elements, tied folded] of each step before clipping; for `replay --gradients`.
   std::function<void(TensorView gradient)> on_gradient;
 
   AdamW& optimizer() { return optimizer_; }
@@ -69,13 +67,11 @@ class Trainer {
   struct RolloutRecord {
     std::int32_t rollout;
     std::int64_t tokens, clipped_low, clipped_high;
-    double loss, policy, kl, ratio_sum, ratio_min, ratio_max, kl_old_sum, kl_reference_sum, entropy_sum,
-        gap_max;
+    double loss, policy, kl, ratio_sum, ratio_min, ratio_max, kl_old_sum, kl_reference_sum, entropy_sum, gap_max;
   };
-  void run_micro_batch(const StepRequest& request, const StepStatistics& statistics,
-                       const RolloutList& rollouts, std::vector<RolloutRecord>* records, StepReport* report);
-  void summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks,
-                 StepReport* report) const;
+  void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
+                       std::vector<RolloutRecord>* records, StepReport* report);
+  void summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const;
 
   Transformer& policy_;
   WeightSet& weights_;

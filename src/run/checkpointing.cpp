@@ -71,22 +71,21 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   return write_checkpoint(folder, world.handle(), contents, settings, *verified);
 }
 
-RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs,
-                             Engine& engine, const Communicator& world) {
+RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
+                             const Communicator& world) {
   const CheckpointHeader header = read_checkpoint(path, world.handle(), {});
   std::vector<Fault> faults;
   const auto text = [&header, &path](const char* name) {
     const auto found = header.texts.find(name);
     if (found == header.texts.end())
-      throw Error(ExitCode::data, Fault{path, fmt::format("the checkpoint holds no '{}'", name),
-                                        "a checkpoint of a run", ""});
+      throw Error(ExitCode::data,
+                  Fault{path, fmt::format("the checkpoint holds no '{}'", name), "a checkpoint of a run", ""});
     return found->second;
   };
   const Deck before = deck_of_record(nlohmann::json::parse(text(kDeckRecordText)), path);
   for (const std::string& difference : differing_keys(before, deck)) {
-    faults.push_back({path,
-                      fmt::format("the deck differs from the one this run was begun with: {}", difference),
-                      "", "the deck of the run folder (deck.toml), or another [run] out"});
+    faults.push_back({path, fmt::format("the deck differs from the one this run was begun with: {}", difference), "",
+                      "the deck of the run folder (deck.toml), or another [run] out"});
   }
   const nlohmann::json then = nlohmann::json::parse(text(kInputsText)),
                        now = nlohmann::json::parse(inputs_record(inputs));
@@ -103,9 +102,8 @@ RunState load_run_checkpoint(const std::string& path, const Deck& deck, const Ru
   for (const auto& [name, values] : places(deck, engine)) targets.push_back({name, values});
   read_checkpoint(path, world.handle(), targets);
   if (engine.weights().hash() != text(kWeightsHashText)) {
-    throw Error(ExitCode::data,
-                Fault{path, "the weights read do not have the hash that was stored", text(kWeightsHashText),
-                      "an older checkpoint: [run] resume = \"PATH\""});
+    throw Error(ExitCode::data, Fault{path, "the weights read do not have the hash that was stored",
+                                      text(kWeightsHashText), "an older checkpoint: [run] resume = \"PATH\""});
   }
   const RunState state = RunState::from_json(nlohmann::json::parse(header.state));
   engine.trainer().optimizer().set_steps(state.optimizer_step);

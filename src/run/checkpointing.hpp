@@ -1,9 +1,8 @@
 #pragma once
 // What a run puts into a checkpoint and takes out of it (the file itself: io/checkpoint_file).
 //
-// Tensors: "weights/NAME", "first_moment/NAME", "second_moment/NAME" and, with a reference that no file
-// holds, "reference/NAME", for every published parameter name. Texts: the network's config, tokenizer,
-// effective deck, build.
+// Tensors: "weights/NAME", "first_moment/NAME", "second_moment/NAME" and, with a reference that no file holds,
+// "reference/NAME", for every published parameter name. Texts: the network's config, tokenizer, effective deck, build.
 
 #include <cstdint>
 #include <set>
@@ -33,9 +32,9 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
                                      const RunInputs& inputs, Engine& engine, const Communicator& world,
                                      std::set<std::string>* verified);
 
-// Collective. Fills weights, moments, reference and the optimizer's step. Throws Error(config), with all of
-// them, where the deck or its inputs differ in a way that changes the run.
-RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs,
-                             Engine& engine, const Communicator& world);
+// Collective. Fills weights, moments, reference and the optimizer's step. Throws Error(config), with all of them, where
+// the deck or its inputs differ in a way that changes the run.
+RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
+                             const Communicator& world);
 
 }  // namespace maxplus

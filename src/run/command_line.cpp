@@ -1,5 +1,4 @@
-// Parsing the command line with CLI11. Each option is named once, with its help and what it does to the
-// result.
+// Parsing the command line with CLI11. Each option is named once, with its help and what it does to the result.
 #include "run/command_line.hpp"
 
 #include <algorithm>
@@ -78,8 +77,7 @@ class Options {
   void choice(const std::string& name, const std::string& meaning, const std::vector<std::string>& names,
               std::function<void(const std::string&)> take) {
     value(name, join(names, "|"), meaning, [=, this](const std::string& text) {
-      if (std::find(names.begin(), names.end(), text) == names.end())
-        bad_value(name, text, join_choices(names, "or"));
+      if (std::find(names.begin(), names.end(), text) == names.end()) bad_value(name, text, join_choices(names, "or"));
       take(text);
     });
   }
@@ -120,8 +118,7 @@ class Options {
     std::function<void(const std::string&)> take;
   };
 
-  [[noreturn]] void bad_value(const std::string& name, const std::string& text,
-                              const std::string& expected) const {
+  [[noreturn]] void bad_value(const std::string& name, const std::string& text, const std::string& expected) const {
     refuse(fmt::format("{}: {} {} cannot be used", entry_.name, name, quote(shorten(text, 60))), expected,
            fmt::format("maxplus {} --help", entry_.name));
   }
@@ -162,8 +159,8 @@ void add_common(Options& options, CommandLine& line) {
   });
   options.flag("--json", "standard output for programs", [&] { line.output = CommandLine::Output::json; });
   options.flag("--quiet", "warnings and errors only", [&] { line.verbosity = Verbosity::quiet; });
-  options.choice("--progress", "default: draw on a terminal, else a line now and then",
-                 {"draw", "line", "none"}, [&](const std::string& text) {
+  options.choice("--progress", "default: draw on a terminal, else a line now and then", {"draw", "line", "none"},
+                 [&](const std::string& text) {
                    line.progress = text == "draw"   ? ProgressStyle::draw
                                    : text == "line" ? ProgressStyle::line
                                                     : ProgressStyle::none;
@@ -172,15 +169,11 @@ void add_common(Options& options, CommandLine& line) {
 
 void add_generate(Options& options, GenerateOptions& g) {
   constexpr std::int64_t kMany = 16'777'216;
-  options.flag("--greedy", "the likeliest token each time",
-               [&g] { g.choice = GenerateOptions::Choice::greedy; });
+  options.flag("--greedy", "the likeliest token each time", [&g] { g.choice = GenerateOptions::Choice::greedy; });
   options.real("--temperature", "of sampling (1)", 0, 1000, [&g](double x) { g.temperature = x; });
-  options.real("--top-p", "keep the likeliest tokens up to this mass (1: off)", 0, 1,
-               [&g](double x) { g.top_p = x; });
-  options.whole("--top-k", "keep the k likeliest tokens (0: off)", 0, kMany,
-                [&g](std::int64_t n) { g.top_k = n; });
-  options.whole("--max-new-tokens", "longest answer (256)", 1, kMany,
-                [&g](std::int64_t n) { g.max_new_tokens = n; });
+  options.real("--top-p", "keep the likeliest tokens up to this mass (1: off)", 0, 1, [&g](double x) { g.top_p = x; });
+  options.whole("--top-k", "keep the k likeliest tokens (0: off)", 0, kMany, [&g](std::int64_t n) { g.top_k = n; });
+  options.whole("--max-new-tokens", "longest answer (256)", 1, kMany, [&g](std::int64_t n) { g.max_new_tokens = n; });
   options.whole("--samples", "answers a prompt (1)", 1, 1'000'000, [&g](std::int64_t n) { g.samples = n; });
   options.whole("--seed", "of the draws (1)", 0, std::numeric_limits<std::int64_t>::max(),
                 [&g](std::int64_t n) { g.seed = n; });
@@ -211,12 +204,9 @@ void add_own(Options& options, CommandLine& line) {
       options.value("--model", "PATH", "model or checkpoint (the deck's)",
                     [&](const std::string& text) { line.model = text; });
       break;
-    case Command::generate:
-      add_generate(options, line.generate);
-      break;
+    case Command::generate: add_generate(options, line.generate); break;
     case Command::logprob:
-      options.real("--temperature", "of the distribution (1)", 1e-6, 1000,
-                   [&](double x) { line.temperature = x; });
+      options.real("--temperature", "of the distribution (1)", 1e-6, 1000, [&](double x) { line.temperature = x; });
       break;
     case Command::tokenize:
       options.flag("--generation-prompt", "end messages with the start of an answer",
@@ -225,31 +215,25 @@ void add_own(Options& options, CommandLine& line) {
                    [&] { line.tokenize.special = TokenizeOptions::Special::as_text; });
       break;
     case Command::score:
-      options.value("--verifier", "NAME", "the judge",
-                    [&](const std::string& text) { line.verifier = text; });
+      options.value("--verifier", "NAME", "the judge", [&](const std::string& text) { line.verifier = text; });
       break;
-    case Command::advantage:
-      add_advantage(options, line.advantage);
-      break;
+    case Command::advantage: add_advantage(options, line.advantage); break;
     case Command::replay:
       options.value("--gradients", "FILE", "write the first step's gradients (safetensors)",
                     [&](const std::string& text) { line.gradients = text; });
       break;
     case Command::inspect:
     case Command::report:
-    case Command::print:
-      break;
+    case Command::print: break;
   }
   add_common(options, line);
-  for (const auto& [name, meaning] :
-       {std::pair("--help", "this text"), std::pair("--version", "version and commit"),
-        std::pair("--build-info", "compiler, libraries, flags")}) {
+  for (const auto& [name, meaning] : {std::pair("--help", "this text"), std::pair("--version", "version and commit"),
+                                      std::pair("--build-info", "compiler, libraries, flags")}) {
     options.flag(name, meaning, [] {});  // taken out before; named here for the help and for slips
   }
 }
 
-void place_arguments(const CommandEntry& entry, const std::vector<std::string>& positional,
-                     CommandLine& line) {
+void place_arguments(const CommandEntry& entry, const std::vector<std::string>& positional, CommandLine& line) {
   const std::vector<std::string> names = split(entry.arguments, ' ');
   const bool many = line.command == Command::report;
   const std::string usage = fmt::format("maxplus {} {}", entry.name, entry.arguments);
@@ -258,13 +242,11 @@ void place_arguments(const CommandEntry& entry, const std::vector<std::string>& 
            fmt::format("maxplus {} --help", entry.name));
   }
   if (!many && positional.size() > names.size()) {
-    refuse(
-        fmt::format("{}: unexpected argument {}", entry.name, quote(shorten(positional[names.size()], 60))),
-        usage, fmt::format("maxplus {} --help", entry.name));
+    refuse(fmt::format("{}: unexpected argument {}", entry.name, quote(shorten(positional[names.size()], 60))), usage,
+           fmt::format("maxplus {} --help", entry.name));
   }
   for (std::size_t i = 0; i < positional.size(); ++i) {
-    if (positional[i].empty())
-      refuse(fmt::format("{}: {} is empty", entry.name, many ? "RUN" : names[i]), usage, "");
+    if (positional[i].empty()) refuse(fmt::format("{}: {} is empty", entry.name, many ? "RUN" : names[i]), usage, "");
     if (many) {
       line.runs.push_back(positional[i]);
     } else if (names[i] == "DECK") {
@@ -310,8 +292,7 @@ const CommandEntry& require_command(const std::string& name) {
   if (option)
     refuse(fmt::format("option '{}' stands before the command", shown), "maxplus COMMAND ARGUMENTS [options]",
            "maxplus --help");
-  refuse(fmt::format("unknown command '{}'{}", shown, did_you_mean(name, names)), join(names, ", "),
-         "maxplus --help");
+  refuse(fmt::format("unknown command '{}'{}", shown, did_you_mean(name, names)), join(names, ", "), "maxplus --help");
 }
 
 CommandLine printed(std::string text) {
@@ -320,8 +301,7 @@ CommandLine printed(std::string text) {
   return line;
 }
 
-// Whether a flag stands among the arguments as one: not after "--", and not as the value of --set and the
-// like.
+// Whether a flag stands among the arguments as one: not after "--", and not as the value of --set and the like.
 bool has_flag(const std::vector<std::string>& arguments, const std::string& name) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   return std::find(arguments.begin(), end, name) != end;
@@ -339,15 +319,12 @@ std::string verifier_of(const std::vector<std::string>& arguments) {
 
 bool needs_ranks(const CommandLine& line) {
   switch (line.command) {
-    case Command::train:
-      return line.mode == TrainMode::run;
+    case Command::train: return line.mode == TrainMode::run;
     case Command::eval:
     case Command::generate:
     case Command::logprob:
-    case Command::replay:
-      return true;
-    default:
-      return false;
+    case Command::replay: return true;
+    default: return false;
   }
 }
 
@@ -359,8 +336,7 @@ std::string command_name(Command command) {
 }
 
 CommandLine parse_command_line(const std::vector<std::string>& arguments) {
-  if (arguments.empty())
-    refuse("no command is given", "maxplus COMMAND ARGUMENTS [options]", "maxplus --help");
+  if (arguments.empty()) refuse("no command is given", "maxplus COMMAND ARGUMENTS [options]", "maxplus --help");
   const std::string& first = arguments.front();
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   const auto is_help = [](const std::string& text) { return text == "--help" || text == "-h"; };

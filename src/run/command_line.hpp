@@ -1,6 +1,6 @@
 #pragma once
-// The command line as a value: which command, on which paths, with which options. Nothing is opened and MPI
-// is not touched.
+// The command line as a value: which command, on which paths, with which options. Nothing is opened and MPI is not
+// touched.
 
 #include <cstdint>
 #include <optional>
@@ -72,16 +72,15 @@ struct CommandLine {
   std::optional<std::string> gradients;  // of replay
 };
 
-// Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train
-// --check`).
+// Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train --check`).
 bool needs_ranks(const CommandLine& line);
 std::string command_name(Command command);
 
 // `arguments` without the program's name. Throws Error(ExitCode::usage) with one fault.
 CommandLine parse_command_line(const std::vector<std::string>& arguments);
 
-// This process's rank as its launcher tells it in the environment, before MPI is started: who prints. 0
-// without a launcher.
+// This process's rank as its launcher tells it in the environment, before MPI is started: who prints. 0 without a
+// launcher.
 int launcher_rank();
 
 }  // namespace maxplus

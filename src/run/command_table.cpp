@@ -11,29 +11,27 @@ const std::vector<CommandEntry>& command_table() {
   static const std::vector<CommandEntry> entries = {
       {Command::train, "train", "DECK", "train a policy by reinforcement learning with verifiers",
        "Reads a deck, a TOML file that says what to train, on which problems, judged by whom, and how.\n"
-       "Writes a run folder ([run] out): metrics.jsonl, updates.jsonl, rollouts.jsonl, checkpoints, "
-       "log.txt.\n"
+       "Writes a run folder ([run] out): metrics.jsonl, updates.jsonl, rollouts.jsonl, checkpoints, log.txt.\n"
        "Started again on the same folder, it goes on from the newest checkpoint.",
        "mpirun -n 2 maxplus train inputs/quickstart/quickstart.toml --set run.seed=2 --out runs/second"},
       {Command::eval, "eval", "DECK", "accuracy of a model on held-out problems",
-       "Evaluates as [eval] says, greedy and sampled. The model is the deck's, or --model: a published "
-       "folder or a checkpoint.",
+       "Evaluates as [eval] says, greedy and sampled. The model is the deck's, or --model: a published folder or a "
+       "checkpoint.",
        "maxplus eval deck.toml --model runs/first/checkpoints/iteration-000200.h5 --json"},
       {Command::generate, "generate", "MODEL PROMPTS", "answers to prompts",
-       "PROMPTS holds a problem a line: {\"prompt\": \"...\"} or {\"prompt_ids\": [...]}. Writes a recorded "
-       "rollout a line.",
+       "PROMPTS holds a problem a line: {\"prompt\": \"...\"} or {\"prompt_ids\": [...]}. Writes a recorded rollout a "
+       "line.",
        "maxplus generate models/small prompts.jsonl --samples 4 --temperature 0.7"},
       {Command::logprob, "logprob", "MODEL FILE", "log-probability and entropy of each token",
-       "FILE holds {\"ids\": [...]} or {\"text\": \"...\"} a line. Writes {\"ids\", \"log_prob\", "
-       "\"entropy\"} a line.",
+       "FILE holds {\"ids\": [...]} or {\"text\": \"...\"} a line. Writes {\"ids\", \"log_prob\", \"entropy\"} a line.",
        "maxplus logprob models/small lines.jsonl --temperature 1"},
       {Command::tokenize, "tokenize", "MODEL FILE", "text to token ids and back",
-       "FILE holds {\"text\": \"...\"}, {\"messages\": [...]} or {\"ids\": [...]} a line. MODEL may be a "
-       "bare tokenizer.json.",
+       "FILE holds {\"text\": \"...\"}, {\"messages\": [...]} or {\"ids\": [...]} a line. MODEL may be a bare "
+       "tokenizer.json.",
        "maxplus tokenize models/small lines.jsonl --no-special"},
       {Command::score, "score", "FILE", "try a verifier on answers",
-       "FILE holds {\"id\", \"response\", \"answer\"} a line. Writes the line with reward, verdict and "
-       "extracted added.\n"
+       "FILE holds {\"id\", \"response\", \"answer\"} a line. Writes the line with reward, verdict and extracted "
+       "added.\n"
        "With --help and --verifier NAME: what that verifier accepts.",
        "maxplus score answers.jsonl --verifier countdown"},
       {Command::advantage, "advantage", "FILE", "try an advantage estimator on rewards",
@@ -54,8 +52,8 @@ const std::vector<CommandEntry>& command_table() {
 
 std::string general_help() {
   std::string text = "maxplus " + version_text() +
-                     ": reinforcement learning of reasoning language models with verifiers, on MPI "
-                     "ranks\n\nusage: maxplus COMMAND ARGUMENTS [options]\n\n";
+                     ": reinforcement learning of reasoning language models with verifiers, on MPI ranks\n\nusage: "
+                     "maxplus COMMAND ARGUMENTS [options]\n\n";
   for (const CommandEntry& entry : command_table()) {
     text += fmt::format("  {:<24} {}\n", fmt::format("{} {}", entry.name, entry.arguments), entry.summary);
   }
@@ -65,10 +63,9 @@ std::string general_help() {
       "  maxplus --version         version and commit\n"
       "  maxplus --build-info      compiler, libraries, flags\n\n"
       "A first run:\n  mpirun -n 2 maxplus train inputs/quickstart/quickstart.toml\n\n"
-      "Exit codes: 0 done, 64 command line, 65 content of a file, 66 file missing, 69 something unavailable, "
-      "70 a bug,\n"
-      "71 memory, 73 output folder, 74 disk, 75 start again from the newest checkpoint, 76 ranks disagree, "
-      "78 deck,\n"
+      "Exit codes: 0 done, 64 command line, 65 content of a file, 66 file missing, 69 something unavailable, 70 a "
+      "bug,\n"
+      "71 memory, 73 output folder, 74 disk, 75 start again from the newest checkpoint, 76 ranks disagree, 78 deck,\n"
       "79 a number that is not finite, 80 replicas differ.\n";
   return text;
 }

@@ -87,8 +87,7 @@ void write_lines(const CommandLine& line, const std::vector<std::string>& lines)
   if (!line.out) return;
   std::error_code error;
   std::filesystem::create_directories(*line.out, error);
-  const std::filesystem::path path =
-      std::filesystem::path(*line.out) / (command_name(line.command) + ".jsonl");
+  const std::filesystem::path path = std::filesystem::path(*line.out) / (command_name(line.command) + ".jsonl");
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
@@ -162,15 +161,9 @@ int run_alone(const CommandLine& line) {
       std::fputs(check_text(line).c_str(), stdout);
       return 0;
     }
-    case Command::tokenize:
-      write_lines(line, tokenize_lines(line.model, line.file, line.tokenize));
-      return 0;
-    case Command::score:
-      write_lines(line, score_lines(line));
-      return 0;
-    case Command::advantage:
-      write_lines(line, advantage_lines(line));
-      return 0;
+    case Command::tokenize: write_lines(line, tokenize_lines(line.model, line.file, line.tokenize)); return 0;
+    case Command::score: write_lines(line, score_lines(line)); return 0;
+    case Command::advantage: write_lines(line, advantage_lines(line)); return 0;
     case Command::inspect: {
       const DeviceRuntime runtime;
       std::fputs(inspect(line.file, line.output).c_str(), stdout);
@@ -183,8 +176,7 @@ int run_alone(const CommandLine& line) {
       std::fputs(((out / "index.html").string() + "\n").c_str(), stdout);
       return 0;
     }
-    default:
-      break;
+    default: break;
   }
   throw Error(ExitCode::software, "a command that needs ranks came to the wrong place");
 }
@@ -225,14 +217,13 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
       if (speaks) write_lines(line, lines);
       return 0;
     }
-    default:
-      break;
+    default: break;
   }
   throw Error(ExitCode::software, "a command that needs no ranks came to the wrong place");
 }
 
-// When every rank failed, rank 0 tells why and all leave in order. When only some did, the others hang in a
-// collective: whoever has waited in vain tells its own reason and ends the job.
+// When every rank failed, rank 0 tells why and all leave in order. When only some did, the others hang in a collective:
+// whoever has waited in vain tells its own reason and ends the job.
 int leave_with(const Error& error, MPI_Comm farewell) {
   int rank = 0, size = 1;
   MPI_Comm_rank(farewell, &rank);
@@ -259,8 +250,7 @@ int start_ranks(const CommandLine& line, int* argc, char*** argv) {
   if (line.command == Command::train || line.command == Command::replay) {
     checked_deck(line, line.command == Command::train ? DeckUse::train : DeckUse::replay, 1);
   }
-  const std::optional<double> seconds_left =
-      line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
+  const std::optional<double> seconds_left = line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
   install_stop_signals();
   prepare_hdf5();
   const DeviceRuntime runtime;

@@ -1,9 +1,8 @@
 #pragma once
-// Checks of a deck across its keys. They open no file, allocate nothing and give the same answer on every
-// rank.
+// Checks of a deck across its keys. They open no file, allocate nothing and give the same answer on every rank.
 //
-// Keys that were already found wrong (Deck::faulty) take no part, so that one slip is told once. What needs
-// the model, the tokenizer or the problems is checked where those are opened (run/inputs).
+// Keys that were already found wrong (Deck::faulty) take no part, so that one slip is told once. What needs the model,
+// the tokenizer or the problems is checked where those are opened (run/inputs).
 
 #include <vector>
 

@@ -33,16 +33,15 @@ struct RunInputs {
 // `train` needs training problems and a reward, `eval` held-out ones; `replay` takes both from its file.
 enum class InputsFor { training, replay, evaluation };
 
-// The keys of what a deck names (tokenizer, tasks of data and warm start, verifiers), as far as they need no
-// file: adds their faults, so that they stand in one list with the deck's own. Tables in which a fault was
-// already found are left alone.
+// The keys of what a deck names (tokenizer, tasks of data and warm start, verifiers), as far as they need no file: adds
+// their faults, so that they stand in one list with the deck's own. Tables in which a fault was already found are left
+// alone.
 void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults);
 
 // Throws with all faults of the deck's keys (78), of files (65, 66).
 RunInputs open_inputs(const Deck& deck, InputsFor what);
 
 // Demonstrations of a warm-start stage (index into [[warm_start.stage]], or -1: the table itself).
-std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs,
-                                                               int stage);
+std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage);
 
 }  // namespace maxplus

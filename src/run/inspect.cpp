@@ -59,8 +59,7 @@ Inspected inspect_checkpoint(const std::filesystem::path& path) {
   const CheckpointHeader& header = reader.header();
   Inspected found;
   found.kind = "checkpoint";
-  found.metadata = {{"format", std::to_string(header.format)},
-                    {"iteration", std::to_string(header.iteration)}};
+  found.metadata = {{"format", std::to_string(header.format)}, {"iteration", std::to_string(header.iteration)}};
   for (const auto& [key, value] : header.integers) found.metadata.push_back({key, std::to_string(value)});
   for (const auto& [key, value] : header.numbers) found.metadata.push_back({key, fmt::format("{}", value)});
   for (const auto& [key, value] : header.texts) found.metadata.push_back({key, value});

@@ -18,10 +18,10 @@ namespace maxplus {
 namespace {
 
 [[noreturn]] void fail(ExitCode code, const std::filesystem::path& path, std::string_view what, int error) {
-  throw Error(code, Fault{path.string(), fmt::format("cannot {}: {}", what, std::strerror(error)), "",
-                          error == ENOSPC || error == EDQUOT
-                              ? "free space on that file system, then start the run again"
-                              : ""});
+  throw Error(
+      code,
+      Fault{path.string(), fmt::format("cannot {}: {}", what, std::strerror(error)), "",
+            error == ENOSPC || error == EDQUOT ? "free space on that file system, then start the run again" : ""});
 }
 
 void write_all(int file, std::string_view text, const std::filesystem::path& path) {

@@ -1,6 +1,5 @@
 #pragma once
-// Commands that work on lines without a model or ranks: score, advantage; and what `--help` of a verifier
-// says.
+// Commands that work on lines without a model or ranks: score, advantage; and what `--help` of a verifier says.
 
 #include <string>
 #include <vector>

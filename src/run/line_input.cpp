@@ -17,8 +17,7 @@ TokenLine parse(const std::string& text, const std::string& where, std::int64_t 
   result.where = where;
   if (const auto ids = line.find("ids"); ids != line.end()) {
     result.ids.emplace();
-    if (!ids->is_array())
-      throw Error(ExitCode::data, Fault{where, "'ids' is not a list", "a list of token ids", ""});
+    if (!ids->is_array()) throw Error(ExitCode::data, Fault{where, "'ids' is not a list", "a list of token ids", ""});
     for (const Json& id : *ids) {
       if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() >= vocabulary) {
         throw Error(ExitCode::data, Fault{where, fmt::format("{} in 'ids' is no token id", id.dump()),
@@ -29,11 +28,11 @@ TokenLine parse(const std::string& text, const std::string& where, std::int64_t 
   } else if (const auto given = line.find("text"); given != line.end() && given->is_string()) {
     result.text = given->get<std::string>();
   } else if (line.contains("messages")) {
-    throw Error(ExitCode::data, Fault{where, "'messages' need a chat template, and this model has none",
-                                      "\"text\" or \"ids\"", ""});
+    throw Error(ExitCode::data,
+                Fault{where, "'messages' need a chat template, and this model has none", "\"text\" or \"ids\"", ""});
   } else {
-    throw Error(ExitCode::data, Fault{where, "the line has neither 'ids' nor 'text'",
-                                      "{\"ids\": [...]} or {\"text\": \"...\"}", ""});
+    throw Error(ExitCode::data,
+                Fault{where, "the line has neither 'ids' nor 'text'", "{\"ids\": [...]} or {\"text\": \"...\"}", ""});
   }
   return result;
 }
@@ -47,8 +46,7 @@ void for_lines(const std::filesystem::path& file, Work work) {
     if (line->text.find_first_not_of(" \t") == std::string::npos && !line->oversized) continue;
     const std::string where = input.where(line->number);
     try {
-      if (line->oversized)
-        throw Error(ExitCode::data, Fault{where, "the line is longer than 64 MiB", "", ""});
+      if (line->oversized) throw Error(ExitCode::data, Fault{where, "the line is longer than 64 MiB", "", ""});
       work(line->text, where);
     } catch (const Error& error) {
       if (error.code() != ExitCode::data) throw;
@@ -76,9 +74,9 @@ std::vector<TokenLine> read_encoded_lines(const std::filesystem::path& file, con
     TokenLine line = parse(text, where, vocabulary);
     if (!line.ids) {
       if (tokenizer == nullptr) {
-        throw Error(ExitCode::data,
-                    Fault{where, "text needs a tokenizer, and this model has none that this version reads",
-                          "\"ids\"", ""});
+        throw Error(
+            ExitCode::data,
+            Fault{where, "text needs a tokenizer, and this model has none that this version reads", "\"ids\"", ""});
       }
       try {
         line.ids = tokenizer->encode(line.text, SpecialText::as_tokens);

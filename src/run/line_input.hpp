@@ -17,8 +17,8 @@ struct TokenLine {
   std::string text;                              // where no ids are given
 };
 
-// Every line must be an object with ids (0 <= id < vocabulary) or text; blank lines are passed over. All
-// faults of the file at once: Error(data); Error(no_input) where there is none.
+// Every line must be an object with ids (0 <= id < vocabulary) or text; blank lines are passed over. All faults of the
+// file at once: Error(data); Error(no_input) where there is none.
 std::vector<TokenLine> read_token_lines(const std::filesystem::path& file, std::int64_t vocabulary);
 
 // The same with every text encoded. 1 <= tokens <= context; without a tokenizer text is refused.

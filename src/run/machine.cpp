@@ -87,16 +87,14 @@ void require_memory(const MemoryPlan& plan, int ranks_on_node, const Communicato
   if (lacking <= 0) return;
   std::string parts;
   for (const MemoryPlan::Line& line : plan.lines)
-    parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", line.name,
-                         static_cast<double>(line.bytes) / kMiB);
-  throw Error(
-      ExitCode::os,
-      Fault{"",
-            fmt::format("the plan needs {:.1f} MiB a rank, {:.1f} MiB more than there are",
-                        static_cast<double>(plan.total()) / kMiB, static_cast<double>(lacking) / kMiB),
-            fmt::format("at most {:.1f} MiB a rank (of which: {} MiB)",
-                        static_cast<double>(plan.total() - lacking) / kMiB, parts),
-            "fewer ranks a node, smaller micro_batch_tokens or batch_rollouts, or a smaller model"});
+    parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", line.name, static_cast<double>(line.bytes) / kMiB);
+  throw Error(ExitCode::os,
+              Fault{"",
+                    fmt::format("the plan needs {:.1f} MiB a rank, {:.1f} MiB more than there are",
+                                static_cast<double>(plan.total()) / kMiB, static_cast<double>(lacking) / kMiB),
+                    fmt::format("at most {:.1f} MiB a rank (of which: {} MiB)",
+                                static_cast<double>(plan.total() - lacking) / kMiB, parts),
+                    "fewer ranks a node, smaller micro_batch_tokens or batch_rollouts, or a smaller model"});
 }
 
 }  // namespace maxplus

@@ -21,8 +21,8 @@ Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads);
 // Rows of logits held at once: about 16 MiB, at least 16 rows.
 std::int64_t head_block_rows(std::int64_t vocabulary);
 
-// Memory this rank may use: the least of the machine's available memory and the job's cgroup limit, divided
-// by the ranks of the node, and the process limit.
+// Memory this rank may use: the least of the machine's available memory and the job's cgroup limit, divided by the
+// ranks of the node, and the process limit.
 std::int64_t available_memory_bytes(int ranks_on_node);
 
 // Collective: Error(os) with the plan on all ranks when it does not fit one of them.

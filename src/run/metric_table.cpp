@@ -11,8 +11,7 @@ namespace {
 constexpr Metric kMetrics[] = {
     {"schema", "", "version of the line's form: 1", "", ""},
     {"phase", "", "\"warm_start\" on lines of the supervised warm start; absent elsewhere", "", ""},
-    {"iteration", "",
-     "rounds of generation, assessment and training, from 1; 0: the state after the warm start",
+    {"iteration", "", "rounds of generation, assessment and training, from 1; 0: the state after the warm start",
      "training/global_step", "step"},
     {"step", "", "optimizer steps so far, without the warm start", "", "step"},
     {"stage", "", "stage of the warm start, from 1", "", ""},
@@ -31,14 +30,12 @@ constexpr Metric kMetrics[] = {
     {"tokens_trained", "tokens", "trainable tokens over all updates of this iteration", "", ""},
     {"tokens_processed", "tokens", "rows that went through the network in training", "perf/total_num_tokens",
      "num_tokens"},
-    {"reward_mean", "",
-     "mean raw reward of the rollouts whose verdict counts (not gold_unusable, not crashed)",
+    {"reward_mean", "", "mean raw reward of the rollouts whose verdict counts (not gold_unusable, not crashed)",
      "critic/score/mean", "reward"},
     {"reward_std", "", "their standard deviation, divided by n", "", "reward_std (mean over groups there)"},
     {"reward_min", "", "their least reward", "critic/score/min", ""},
     {"reward_max", "", "their largest reward", "critic/score/max", ""},
-    {"reward_part_<name>_mean", "", "mean of one part of the reward, before its weight", "",
-     "rewards/<name>/mean"},
+    {"reward_part_<name>_mean", "", "mean of one part of the reward, before its weight", "", "rewards/<name>/mean"},
     {"reward_part_<name>_std", "", "standard deviation of that part, divided by n", "", "rewards/<name>/std"},
     {"accuracy", "", "correct / (rollouts - gold_unusable - crashed)", "", ""},
     {"eval_accuracy", "", "share of held-out problems answered rightly by greedy decoding",
@@ -49,14 +46,13 @@ constexpr Metric kMetrics[] = {
     {"eval_samples", "", "samples drawn a held-out problem", "", ""},
     {"eval_response_length_mean", "tokens", "mean length of greedy answers to held-out problems", "", ""},
     {"eval_truncated_share", "", "share of greedy answers that ended at the length limit", "", ""},
-    {"eval_pass_at_<k>", "", "unbiased estimate that one of k samples is right",
-     "val-core/<data>/acc/best@<k>/mean", ""},
+    {"eval_pass_at_<k>", "", "unbiased estimate that one of k samples is right", "val-core/<data>/acc/best@<k>/mean",
+     ""},
     {"eval_verdict_<verdict>", "", "greedy answers to held-out problems with that verdict", "", ""},
     {"verdict_correct", "", "rollouts judged right", "", ""},
     {"verdict_wrong", "", "rollouts judged wrong", "", ""},
     {"verdict_no_answer", "", "rollouts in which no answer was found", "", ""},
-    {"verdict_gold_unusable", "", "problems whose own answer could not be read; left out of training", "",
-     ""},
+    {"verdict_gold_unusable", "", "problems whose own answer could not be read; left out of training", "", ""},
     {"verdict_timed_out", "", "judged answers that exceeded their time limit; not correct", "", ""},
     {"verdict_crashed", "", "faults of the judge itself; left out of training", "", ""},
     {"prompt_length_mean", "tokens", "mean prompt length over rollouts", "prompt_length/mean", ""},
@@ -66,64 +62,58 @@ constexpr Metric kMetrics[] = {
     {"response_length_max", "tokens", "longest response", "response_length/max", "completions/max_length"},
     {"response_length_correct_mean", "tokens", "mean length of right answers", "", ""},
     {"response_length_wrong_mean", "tokens", "mean length of all other answers whose verdict counts", "", ""},
-    {"truncated_share", "", "share of rollouts that ended at a length or token limit",
-     "response_length/clip_ratio", "completions/clipped_ratio"},
-    {"loss", "", "what is minimised; near 0 on the first on-policy step, where the gradient norm tells more",
-     "", "loss"},
+    {"truncated_share", "", "share of rollouts that ended at a length or token limit", "response_length/clip_ratio",
+     "completions/clipped_ratio"},
+    {"loss", "", "what is minimised; near 0 on the first on-policy step, where the gradient norm tells more", "",
+     "loss"},
     {"policy_loss", "", "policy term without KL and entropy", "actor/pg_loss", ""},
     {"kl_loss", "", "KL term of the loss, before its coefficient", "actor/kl_loss", ""},
     {"entropy_mean", "nats", "mean entropy of the policy over trainable tokens", "actor/entropy", "entropy"},
     {"value_loss", "", "loss of the critic", "critic/vf_loss", ""},
-    {"explained_variance", "", "1 - variance of (return - value) / variance of the return",
-     "critic/vf_explained_var", ""},
+    {"explained_variance", "", "1 - variance of (return - value) / variance of the return", "critic/vf_explained_var",
+     ""},
     {"denominator_tokens", "tokens",
      "the step's trainable tokens (supervised: the sum of weights) by which sums are divided", "", ""},
     {"denominator_sequences", "", "the step's rollouts by which sums are divided", "", ""},
-    {"ratio_min", "",
-     "least probability ratio of a trainable token, policy now / when drawn, over all updates", "",
+    {"ratio_min", "", "least probability ratio of a trainable token, policy now / when drawn, over all updates", "",
      "sampling/importance_sampling_ratio/min"},
     {"ratio_max", "", "largest such ratio", "", "sampling/importance_sampling_ratio/max"},
     {"ratio_mean", "", "mean of such ratios", "", "sampling/importance_sampling_ratio/mean"},
     {"first_ratio_min", "", "least ratio at the first update, before it; 1 on policy", "", ""},
     {"first_ratio_max", "", "largest ratio at the first update, before it; 1 on policy", "", ""},
-    {"clip_share_low", "",
-     "share of trainable tokens whose gradient the clip removed because the ratio was too small",
+    {"clip_share_low", "", "share of trainable tokens whose gradient the clip removed because the ratio was too small",
      "actor/pg_clipfrac (both sides)", "clip_ratio/low_mean"},
     {"clip_share_high", "", "the same because the ratio was too large", "actor/pg_clipfrac (both sides)",
      "clip_ratio/high_mean"},
-    {"kl_old", "nats", "mean k3 of the policy now against when drawn, over trainable tokens",
-     "actor/ppo_kl (k1 there)", ""},
+    {"kl_old", "nats", "mean k3 of the policy now against when drawn, over trainable tokens", "actor/ppo_kl (k1 there)",
+     ""},
     {"kl_reference", "nats", "mean k3 of the policy now against the reference", "", "kl"},
     {"importance_ratio_max", "", "largest ratio before any truncation", "", ""},
     {"effective_sample_share", "", "(sum of ratios)^2 / (tokens * sum of squared ratios)", "", ""},
-    {"log_prob_gap_max", "nats",
-     "largest |log-probability in the first update's forward - recorded by the sampler|",
+    {"log_prob_gap_max", "nats", "largest |log-probability in the first update's forward - recorded by the sampler|",
      "training/rollout_probs_diff_max (of probabilities)", "sampling/sampling_logp_difference/max"},
     {"advantage_min", "", "least advantage of a trainable token", "critic/advantages/min", ""},
     {"advantage_max", "", "largest advantage of a trainable token", "critic/advantages/max", ""},
     {"groups", "", "groups judged", "", ""},
     {"groups_zero_spread_share", "", "share of groups in which all counting rewards are equal", "",
      "frac_reward_zero_std"},
-    {"groups_dropped", "", "groups left out of training for want of spread, or as more than were wanted", "",
-     ""},
+    {"groups_dropped", "", "groups left out of training for want of spread, or as more than were wanted", "", ""},
     {"rollouts_dropped", "", "rollouts in them", "", ""},
     {"steps_skipped", "", "updates left out because the gradient was not finite", "", ""},
-    {"gradient_norm", "", "L2 norm of the gradient before clipping; over an iteration its mean",
-     "actor/grad_norm", "grad_norm"},
+    {"gradient_norm", "", "L2 norm of the gradient before clipping; over an iteration its mean", "actor/grad_norm",
+     "grad_norm"},
     {"update_norm", "", "L2 norm of the change of the weights; over an iteration its mean", "", ""},
     {"learning_rate", "", "of the last update", "actor/lr", "learning_rate"},
     {"weights_hash", "", "xxh3-128 of the f32 master weights in byte order of their published names", "", ""},
     {"staleness_mean", "", "mean of (policy version trained - version a token was drawn with)", "", ""},
     {"staleness_max", "", "its largest value", "", ""},
     {"queue_depth_max", "", "most groups that waited between two stages", "", ""},
-    {"seconds_iteration", "s", "of the iteration, evaluation and checkpoint left out", "timing_s/step",
-     "step_time"},
+    {"seconds_iteration", "s", "of the iteration, evaluation and checkpoint left out", "timing_s/step", "step_time"},
     {"seconds_generation", "s", "busy drawing, maximum over ranks", "timing_s/gen", ""},
     {"seconds_assessment", "s", "busy judging and scoring, maximum over ranks", "timing_s/reward", ""},
     {"seconds_training", "s", "busy with updates, maximum over ranks", "timing_s/update_actor", ""},
     {"seconds_weight_handoff", "s", "handing the new weights to generation, maximum over ranks", "", ""},
-    {"seconds_checkpoint", "s", "of the checkpoint written since the last line", "timing_s/save_checkpoint",
-     ""},
+    {"seconds_checkpoint", "s", "of the checkpoint written since the last line", "timing_s/save_checkpoint", ""},
     {"seconds_evaluation", "s", "of the evaluation in this line", "timing_s/testing", ""},
     {"seconds_step", "s", "of one update, maximum over ranks", "", ""},
     {"seconds_communication", "s", "in communication calls, maximum over ranks", "", ""},
@@ -166,22 +156,21 @@ const Metric* find_metric(std::string_view name) {
 std::string metrics_markdown() {
   std::string text =
       "# Metrics\n\n"
-      "`metrics.jsonl` has one object an iteration, `updates.jsonl` one an optimizer step. Keys are flat, "
-      "numbers are never\n"
-      "strings, and a quantity that does not exist is absent, never 0. Where an iteration has several "
-      "updates, its line holds the\n"
-      "mean over them (weighted by trainable tokens for ratios, KL, entropy and clip shares), minima and "
-      "maxima over all of them.\n"
-      "A token is *trainable* if the policy drew it and it is trained on. k3 = exp(-d) + d - 1 with d the "
-      "difference of\n"
+      "`metrics.jsonl` has one object an iteration, `updates.jsonl` one an optimizer step. Keys are flat, numbers are "
+      "never\n"
+      "strings, and a quantity that does not exist is absent, never 0. Where an iteration has several updates, its "
+      "line holds the\n"
+      "mean over them (weighted by trainable tokens for ratios, KL, entropy and clip shares), minima and maxima over "
+      "all of them.\n"
+      "A token is *trainable* if the policy drew it and it is trained on. k3 = exp(-d) + d - 1 with d the difference "
+      "of\n"
       "log-probabilities.\n\n"
-      "The columns verl and TRL name the nearest quantity of those trainers, as a help for reading; "
-      "definitions may differ. This\n"
+      "The columns verl and TRL name the nearest quantity of those trainers, as a help for reading; definitions may "
+      "differ. This\n"
       "file is made from `src/run/metric_table.cpp`.\n\n"
       "| name | unit | meaning | verl | TRL |\n|---|---|---|---|---|\n";
   for (const Metric& m : kMetrics) {
-    text +=
-        fmt::format("| `{}` | {} | {} | {} | {} |\n", m.name, m.unit, m.meaning, cell(m.verl), cell(m.trl));
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", m.name, m.unit, m.meaning, cell(m.verl), cell(m.trl));
   }
   return text;
 }

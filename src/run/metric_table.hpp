@@ -1,6 +1,6 @@
 #pragma once
-// Every name that may stand in metrics.jsonl and updates.jsonl, with its unit and meaning; docs/metrics.md is
-// made from it.
+// Every name that may stand in metrics.jsonl and updates.jsonl, with its unit and meaning; docs/metrics.md is made from
+// it.
 
 #include <span>
 #include <string>

@@ -16,8 +16,7 @@ namespace maxplus {
 namespace {
 
 void require_known(std::string_view name) {
-  MAXPLUS_REQUIRE(find_metric(name) != nullptr,
-                  fmt::format("metric '{}' has no entry in run/metric_table.cpp", name));
+  MAXPLUS_REQUIRE(find_metric(name) != nullptr, fmt::format("metric '{}' has no entry in run/metric_table.cpp", name));
 }
 
 // Of values in the order given, in two passes.
@@ -75,8 +74,7 @@ bool MetricsRow::has(std::string_view name) const { return values_.contains(std:
 
 double MetricsRow::number(std::string_view name) const {
   const auto found = values_.find(std::string(name));
-  return found != values_.end() && found->is_number() ? found->get<double>()
-                                                      : std::numeric_limits<double>::quiet_NaN();
+  return found != values_.end() && found->is_number() ? found->get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
 Json MetricsRow::line() const {
@@ -103,8 +101,7 @@ MetricsRow MetricsRow::from_json(const nlohmann::json& saved) {
 
 namespace {
 
-void add_rewards(MetricsRow* row, std::span<const Experience> experiences,
-                 const std::vector<std::string>& part_names) {
+void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names) {
   Summary reward;
   std::vector<Summary> parts(part_names.size());
   std::int64_t verdicts[kVerdicts] = {};

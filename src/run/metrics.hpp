@@ -16,8 +16,8 @@ namespace maxplus {
 
 struct StepReport;  // roles/trainer.hpp
 
-// One flat line. Names must be in run/metric_table.cpp; a number that is not finite is left out, as is what
-// was never set.
+// One flat line. Names must be in run/metric_table.cpp; a number that is not finite is left out, as is what was never
+// set.
 class MetricsRow {
  public:
   void set(std::string_view name, std::int64_t value);
@@ -37,13 +37,13 @@ class MetricsRow {
   Json values_ = Json::object();
 };
 
-// rollouts, groups, reward, accuracy, verdicts, lengths, advantages of an iteration's experiences in rollout
-// order, in double. `part_names` names the parts of the reward, if it has parts.
+// rollouts, groups, reward, accuracy, verdicts, lengths, advantages of an iteration's experiences in rollout order, in
+// double. `part_names` names the parts of the reward, if it has parts.
 void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences,
                             const std::vector<std::string>& part_names);
 
-// What one update tells (a line of updates.jsonl), and what the updates of an iteration tell together.
-// Nothing is set that no token was trained for.
+// What one update tells (a line of updates.jsonl), and what the updates of an iteration tell together. Nothing is set
+// that no token was trained for.
 void add_step_statistics(MetricsRow* row, const StepReport& step);
 void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps);
 

@@ -65,15 +65,13 @@ std::vector<std::string> gather_lines(const Communicator& world, const std::vect
     of_rank.push_back(std::move(lines));
   }
   std::vector<std::string> all;
-  for (std::size_t i = 0; i < total; ++i)
-    all.push_back(std::move(of_rank[i % of_rank.size()][i / of_rank.size()]));
+  for (std::size_t i = 0; i < total; ++i) all.push_back(std::move(of_rank[i % of_rank.size()][i / of_rank.size()]));
   return all;
 }
 
 Json float_list(std::span<const float> values, std::size_t first_null) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    list.push_back(i < first_null ? Json() : exact_number(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) list.push_back(i < first_null ? Json() : exact_number(values[i]));
   return list;
 }
 
@@ -130,8 +128,8 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
   const std::vector<Rollout> rollouts = engine->generator().generate(requests, rule, {});
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
-    lines.push_back(generated_line(mine[i / static_cast<std::size_t>(options.samples)], rollouts[i],
-                                   model.tokenizer.get()));
+    lines.push_back(
+        generated_line(mine[i / static_cast<std::size_t>(options.samples)], rollouts[i], model.tokenizer.get()));
   }
   // A problem gives `samples` lines: they are gathered problem by problem.
   std::vector<std::string> blocks;
@@ -152,17 +150,15 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
   return result;
 }
 
-std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::path& file,
-                                       double temperature, const MpiEnvironment& mpi,
-                                       const Communicator& world) {
+std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::path& file, double temperature,
+                                       const MpiEnvironment& mpi, const Communicator& world) {
   const OpenedModel model = open_model(deck.model.path);
   const std::vector<TokenLine> input =
       read_encoded_lines(file, model.tokenizer.get(), model.config.vocabulary, model.config.context);
   std::vector<std::int64_t> numbers =
       dealt_to_rank(static_cast<std::int64_t>(input.size()), world.rank(), world.size());
   std::int64_t longest = 1;
-  for (const TokenLine& line : input)
-    longest = std::max(longest, static_cast<std::int64_t>(line.ids->size()));
+  for (const TokenLine& line : input) longest = std::max(longest, static_cast<std::int64_t>(line.ids->size()));
 
   EngineShape shape;
   shape.limits.batch_tokens = std::max(kScoringTokens, longest);
@@ -171,8 +167,8 @@ std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::
   std::vector<SequenceToScore> sequences;
   for (std::int64_t i : numbers) sequences.push_back({*input[static_cast<std::size_t>(i)].ids, 1});
   const std::vector<ScoredSequence> scored =
-      score_sequences(engine->policy(), sequences, static_cast<float>(1.0 / temperature),
-                      shape.limits.batch_tokens, shape.limits.batch_segments);
+      score_sequences(engine->policy(), sequences, static_cast<float>(1.0 / temperature), shape.limits.batch_tokens,
+                      shape.limits.batch_segments);
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < scored.size(); ++i) {
     Json line;
@@ -203,8 +199,8 @@ std::vector<std::string> tokenize_lines(const std::filesystem::path& path, const
       try {
         ids = model.tokenizer->encode(line.text, meaning);
       } catch (const Error& error) {
-        throw Error(error.code(), Fault{line.where, error.faults().front().found,
-                                        error.faults().front().expected, error.faults().front().advice});
+        throw Error(error.code(), Fault{line.where, error.faults().front().found, error.faults().front().expected,
+                                        error.faults().front().advice});
       }
       Json pieces = Json::array();
       for (std::int32_t id : ids) pieces.push_back(model.tokenizer->piece(id));
@@ -233,14 +229,13 @@ EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& pa
   shape.reference = false;
   shape.limits.batch_tokens = shape.limits.batch_segments = 0;
   const std::unique_ptr<Engine> engine = inference_engine(shape, inputs.model, asked, mpi, world);
-  Assessor assessor(inputs.evaluation_reward, asked.reward.workers, asked.reward.timeout_s,
-                    inputs.model.tokenizer);
+  Assessor assessor(inputs.evaluation_reward, asked.reward.workers, asked.reward.timeout_s, inputs.model.tokenizer);
   EvaluationRequest request = evaluation_request(asked, inputs, 0);
   request.keep = EvaluationRequest::Keep::rollouts;
   EvaluationResult result = evaluate(request, engine->generator(), assessor, world, {});
   for (const Experience& experience : result.rollouts) {
-    result.responses.push_back(
-        inputs.model.tokenizer ? response_text(*inputs.model.tokenizer, experience.rollout) : std::string());
+    result.responses.push_back(inputs.model.tokenizer ? response_text(*inputs.model.tokenizer, experience.rollout)
+                                                      : std::string());
   }
   return result;
 }

@@ -1,8 +1,8 @@
 #pragma once
 // The commands that work on a model and lines: generate, logprob, tokenize; and eval on a deck.
 //
-// Each returns its output lines in the order of its input; whoever calls writes them (rank 0). Lines are
-// dealt to the ranks.
+// Each returns its output lines in the order of its input; whoever calls writes them (rank 0). Lines are dealt to the
+// ranks.
 
 #include <cstdint>
 #include <filesystem>
@@ -23,16 +23,15 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
                                         const Communicator& world);
 
 // Collective. Lines {"ids"} or {"text"} to {"ids", "log_prob", "entropy"}.
-std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::path& file,
-                                       double temperature, const MpiEnvironment& mpi,
-                                       const Communicator& world);
+std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::path& file, double temperature,
+                                       const MpiEnvironment& mpi, const Communicator& world);
 
 // Lines {"text"} to {"ids", "pieces"}, {"ids"} to {"text"}.
 std::vector<std::string> tokenize_lines(const std::filesystem::path& model, const std::filesystem::path& file,
                                         TokenizeOptions options);
 
 // Collective. Held-out accuracy of a model (empty path: the deck's) under a deck.
-EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& model,
-                               const MpiEnvironment& mpi, const Communicator& world);
+EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& model, const MpiEnvironment& mpi,
+                               const Communicator& world);
 
 }  // namespace maxplus

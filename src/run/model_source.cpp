@@ -24,8 +24,8 @@ OpenedModel open_checkpoint(const std::filesystem::path& path) {
   const CheckpointHeader& header = reader.header();
   const auto config = header.texts.find(kModelConfigText);
   if (config == header.texts.end()) {
-    throw Error(ExitCode::data, Fault{path.string(), "the checkpoint does not tell its network",
-                                      "a checkpoint of a run", ""});
+    throw Error(ExitCode::data,
+                Fault{path.string(), "the checkpoint does not tell its network", "a checkpoint of a run", ""});
   }
   OpenedModel model;
   model.config = read_model_config(nlohmann::json::parse(config->second), path.string());

@@ -1,6 +1,5 @@
 #pragma once
-// A network as a user names it on the command line or in [model] path: a Hugging Face folder or a checkpoint
-// of ours.
+// A network as a user names it on the command line or in [model] path: a Hugging Face folder or a checkpoint of ours.
 
 #include <filesystem>
 #include <functional>

@@ -23,8 +23,8 @@ std::string duration_text(double seconds) {
   return fmt::format("{} d {:02} h", s / 86400, s % 86400 / 3600);
 }
 
-Progress::Progress(ProgressKind kind, std::string noun, std::int64_t total, std::int64_t done,
-                   std::ostream& out, Clock clock)
+Progress::Progress(ProgressKind kind, std::string noun, std::int64_t total, std::int64_t done, std::ostream& out,
+                   Clock clock)
     : kind_(kind), noun_(std::move(noun)), total_(total), done_(done), out_(out), clock_(std::move(clock)) {
   pace_.emplace_back(clock_(), done);
 }

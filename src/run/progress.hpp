@@ -1,6 +1,5 @@
 #pragma once
-// The progress line with the time left: drawn over itself on a terminal, a few lines in a batch log, or
-// nothing.
+// The progress line with the time left: drawn over itself on a terminal, a few lines in a batch log, or nothing.
 
 #include <cstdint>
 #include <deque>
@@ -13,8 +12,7 @@ namespace maxplus {
 
 enum class ProgressKind : std::uint8_t {
   draw,   // one line, rewritten with a carriage return
-  lines,  // whole lines: the first, then one for each twentieth of the work, at least one a minute, and the
-          // last
+  lines,  // whole lines: the first, then one for each twentieth of the work, at least one a minute, and the last
   none,
 };
 
@@ -25,10 +23,8 @@ class Progress {
  public:
   using Clock = std::function<double()>;  // seconds, never falling
 
-  // `noun` is what is counted, as "iteration"; `total` of them, of which `done` were done before (a resumed
-  // run).
-  Progress(ProgressKind kind, std::string noun, std::int64_t total, std::int64_t done, std::ostream& out,
-           Clock clock);
+  // `noun` is what is counted, as "iteration"; `total` of them, of which `done` were done before (a resumed run).
+  Progress(ProgressKind kind, std::string noun, std::int64_t total, std::int64_t done, std::ostream& out, Clock clock);
   // A drawn line is ended, so that the next output begins on a line of its own.
   ~Progress();
   Progress(const Progress&) = delete;

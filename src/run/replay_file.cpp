@@ -19,12 +19,10 @@ std::vector<std::vector<Experience>> read_recorded_iterations(const std::filesys
   }
   for (std::vector<Experience>& experiences : iterations) {
     std::map<std::int64_t, std::size_t> first_member;
-    for (std::size_t i = 0; i < experiences.size(); ++i)
-      first_member.try_emplace(experiences[i].rollout.group, i);
-    std::stable_sort(experiences.begin(), experiences.end(),
-                     [&first_member](const Experience& a, const Experience& b) {
-                       return first_member.at(a.rollout.group) < first_member.at(b.rollout.group);
-                     });
+    for (std::size_t i = 0; i < experiences.size(); ++i) first_member.try_emplace(experiences[i].rollout.group, i);
+    std::stable_sort(experiences.begin(), experiences.end(), [&first_member](const Experience& a, const Experience& b) {
+      return first_member.at(a.rollout.group) < first_member.at(b.rollout.group);
+    });
   }
   return iterations;
 }

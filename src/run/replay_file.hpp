@@ -11,9 +11,8 @@
 
 namespace maxplus {
 
-// The experiences of each iteration, in the order in which iterations appear in the file (a file without
-// iterations is one); groups are kept together in the order of their first member, and rollout ids made so
-// that this order is theirs.
+// The experiences of each iteration, in the order in which iterations appear in the file (a file without iterations is
+// one); groups are kept together in the order of their first member, and rollout ids made so that this order is theirs.
 std::vector<std::vector<Experience>> read_recorded_iterations(const std::filesystem::path& path,
                                                               const RecordLimits& limits);
 

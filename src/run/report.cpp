@@ -73,8 +73,7 @@ std::string table_of(const std::vector<RunRecord>& runs) {
       {"title", [](const RunRecord& r) { return r.title; }},
       {"iterations", [](const RunRecord& r) { return number_text(last_of(r, "iteration")); }},
       {"held-out accuracy, greedy", [](const RunRecord& r) { return change_text(r, "eval_accuracy"); }},
-      {"held-out accuracy, sampled",
-       [](const RunRecord& r) { return change_text(r, "eval_accuracy_sampled"); }},
+      {"held-out accuracy, sampled", [](const RunRecord& r) { return change_text(r, "eval_accuracy_sampled"); }},
       {"mean reward", [](const RunRecord& r) { return change_text(r, "reward_mean"); }},
       {"mean response length", [](const RunRecord& r) { return change_text(r, "response_length_mean"); }},
       {"ranks", ranks_text},
@@ -87,11 +86,9 @@ std::string table_of(const std::vector<RunRecord>& runs) {
       {"how it ended", [](const RunRecord& r) { return manifest_text(r, "exit"); }},
       {"weights",
        [](const RunRecord& r) {
-         const auto found =
-             r.metrics.empty() ? Json::const_iterator() : r.metrics.back().find("weights_hash");
-         return !r.metrics.empty() && found != r.metrics.back().end() && found->is_string()
-                    ? found->get<std::string>()
-                    : std::string();
+         const auto found = r.metrics.empty() ? Json::const_iterator() : r.metrics.back().find("weights_hash");
+         return !r.metrics.empty() && found != r.metrics.back().end() && found->is_string() ? found->get<std::string>()
+                                                                                            : std::string();
        }},
   };
   std::string html = "<div class='scroll'><table>\n";
@@ -117,8 +114,7 @@ std::string text_of(const Json& record, const char* key) {
 std::string rollout_html(const Example& example) {
   const Json& r = *example.record;
   const std::string verdict = text_of(r, "verdict");
-  const std::size_t tokens =
-      r.contains("response_ids") && r["response_ids"].is_array() ? r["response_ids"].size() : 0;
+  const std::size_t tokens = r.contains("response_ids") && r["response_ids"].is_array() ? r["response_ids"].size() : 0;
   std::string html = fmt::format(
       "<div class='rollout {}'>\n<div class='head'><b>reward {}</b> · {} · {} tokens · <span class='why'>{}, "
       "{}</span></div>\n",
@@ -142,8 +138,8 @@ std::string rollouts_html(const std::vector<RunRecord>& runs) {
     html += runs.size() == 1 ? "<h2>Rollouts before and after</h2>\n"
                              : fmt::format("<h2>Rollouts before and after: {}</h2>\n", escape(run.name));
     html +=
-        "<p class='quiet'>The prompt in grey, below it the whole response. The one with the largest reward "
-        "of its iteration, the one with the smallest, and two by place.</p>\n";
+        "<p class='quiet'>The prompt in grey, below it the whole response. The one with the largest reward of its "
+        "iteration, the one with the smallest, and two by place.</p>\n";
     html += "<div class='rollouts'>\n" + column_html("Before", run.first_iteration, run.first_rollouts);
     if (!run.last_rollouts.empty()) html += column_html("After", run.last_iteration, run.last_rollouts);
     html += "</div>\n";
@@ -156,8 +152,8 @@ std::string page(const std::vector<RunRecord>& runs, const std::vector<Chart>& f
   std::string html = fmt::format(
       "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n<meta name='viewport' "
       "content='width=device-width, initial-scale=1'>\n"
-      "<title>{} · maxplus report</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p "
-      "class='quiet'>A maxplus run, from its records.</p>\n",
+      "<title>{} · maxplus report</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p class='quiet'>A maxplus "
+      "run, from its records.</p>\n",
       escape(title), kStyle, escape(title));
   html += table_of(runs);
   html += "<h2>Figures</h2>\n<div class='figures'>\n";
@@ -177,8 +173,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
                 Fault{path.string(), "cannot be created", "", "check the folder's permissions"});
   file << text;
   file.close();
-  if (!file)
-    throw Error(ExitCode::io, Fault{path.string(), "cannot be written", "", "check the free space there"});
+  if (!file) throw Error(ExitCode::io, Fault{path.string(), "cannot be written", "", "check the free space there"});
 }
 
 }  // namespace
@@ -190,8 +185,7 @@ void write_report(const std::vector<std::filesystem::path>& runs, const std::fil
   std::error_code error;
   std::filesystem::create_directories(out, error);
   if (error)
-    throw Error(ExitCode::cannot_create,
-                Fault{out.string(), "the folder cannot be made: " + error.message(), "", ""});
+    throw Error(ExitCode::cannot_create, Fault{out.string(), "the folder cannot be made: " + error.message(), "", ""});
   const std::vector<Chart> figures = report_figures(records);
   for (const Chart& figure : figures) {
     write_file(out / (figure.name + ".svg"), "<?xml version='1.0' encoding='UTF-8'?>\n" + svg_of(figure));

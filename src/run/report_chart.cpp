@@ -41,8 +41,7 @@ std::vector<std::vector<double>> stack_of(const Chart& chart) {
   std::vector<std::vector<double>> sums;
   for (const Series& s : chart.series) {
     std::vector<double> sum = sums.empty() ? std::vector<double>(s.y.size(), 0.0) : sums.back();
-    for (std::size_t i = 0; i < sum.size(); ++i)
-      sum[i] += i < s.y.size() && std::isfinite(s.y[i]) ? s.y[i] : 0.0;
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += i < s.y.size() && std::isfinite(s.y[i]) ? s.y[i] : 0.0;
     sums.push_back(std::move(sum));
   }
   return sums;
@@ -84,8 +83,7 @@ std::string axes(const Frame& frame, const Chart& chart) {
   for (const double v : y_ticks) {
     const double y = frame.py(v);
     if (y < frame.top - 0.5 || y > bottom + 0.5) continue;
-    svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#e6e6e6'/>", kLeft,
-                       right, y, y);
+    svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#e6e6e6'/>", kLeft, right, y, y);
     svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end'>{}</text>\n", kLeft - 6, y + 4,
                        tick_text(v, y_step));
   }
@@ -94,18 +92,18 @@ std::string axes(const Frame& frame, const Chart& chart) {
   for (const double v : x_ticks) {
     const double x = frame.px(v);
     if (x < kLeft - 0.5 || x > right + 0.5 || v != std::round(v)) continue;  // iterations are whole
-    svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>", x, x, bottom,
-                       bottom + 4);
+    svg +=
+        fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>", x, x, bottom, bottom + 4);
     svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='middle'>{}</text>\n", x, bottom + 17,
                        tick_text(v, x_step));
   }
-  svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>\n", kLeft, right,
-                     bottom, bottom);
-  svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end' fill='#666'>iteration</text>\n", right,
-                     bottom + 34);
+  svg += fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='#888'/>\n", kLeft, right, bottom,
+                     bottom);
+  svg +=
+      fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='end' fill='#666'>iteration</text>\n", right, bottom + 34);
   if (!chart.y_label.empty()) {
-    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='start' fill='#666'>{}</text>\n", 4.0,
-                       frame.top - 16, escape(chart.y_label));
+    svg += fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='start' fill='#666'>{}</text>\n", 4.0, frame.top - 16,
+                       escape(chart.y_label));
   }
   return svg;
 }
@@ -117,13 +115,12 @@ std::string line_of(const Frame& frame, const Series& s, const char* stroke) {
     if (!std::isfinite(s.y[i])) continue;
     points += fmt::format("{:.2f},{:.2f} ", frame.px(s.x[i]), frame.py(s.y[i]));
     if (few)
-      marks += fmt::format("<circle cx='{:.2f}' cy='{:.2f}' r='2.2' fill='{}'/>", frame.px(s.x[i]),
-                           frame.py(s.y[i]), stroke);
+      marks += fmt::format("<circle cx='{:.2f}' cy='{:.2f}' r='2.2' fill='{}'/>", frame.px(s.x[i]), frame.py(s.y[i]),
+                           stroke);
   }
   if (!points.empty()) points.pop_back();
-  return fmt::format(
-      "<polyline fill='none' stroke='{}' stroke-width='1.8' stroke-linejoin='round' points='{}'/>{}\n",
-      stroke, points, marks);
+  return fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.8' stroke-linejoin='round' points='{}'/>{}\n",
+                     stroke, points, marks);
 }
 
 // A point of a stack stands for its iteration, half a unit to both sides.
@@ -133,8 +130,8 @@ std::string step_edge(const Frame& frame, const std::vector<double>& x, const st
   for (std::size_t k = 0; k < x.size(); ++k) {
     const std::size_t i = backwards ? x.size() - 1 - k : k;
     const double half = backwards ? -0.5 : 0.5, y = height == nullptr ? 0.0 : (*height)[i];
-    points += fmt::format("{:.2f},{:.2f} {:.2f},{:.2f} ", frame.px(x[i] - half), frame.py(y),
-                          frame.px(x[i] + half), frame.py(y));
+    points += fmt::format("{:.2f},{:.2f} {:.2f},{:.2f} ", frame.px(x[i] - half), frame.py(y), frame.px(x[i] + half),
+                          frame.py(y));
   }
   return points;
 }
@@ -162,8 +159,7 @@ std::string legend(const Chart& chart, double& y) {
       x = kLeft;
       y += 18;
     }
-    svg += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='14' height='4' rx='2' fill='{}'/>", x, y - 6,
-                       colour(k));
+    svg += fmt::format("<rect x='{:.1f}' y='{:.1f}' width='14' height='4' rx='2' fill='{}'/>", x, y - 6, colour(k));
     svg += fmt::format("<text x='{:.1f}' y='{:.1f}'>{}</text>\n", x + 19, y, escape(chart.series[k].label));
     x += width;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Line charts and stacked areas as SVG text, with ticks at round numbers. Text stays text; colours are told
-// apart by people who see few of them (palette of Okabe and Ito).
+// Line charts and stacked areas as SVG text, with ticks at round numbers. Text stays text; colours are told apart by
+// people who see few of them (palette of Okabe and Ito).
 
 #include <cstdint>
 #include <string>
@@ -14,11 +14,8 @@ struct Series {
 };
 
 struct Chart {
-  enum class Style : std::uint8_t {
-    lines,
-    stacked
-  };                 // stacked: as many values in each series, on the x of the first
-  std::string name;  // of the file, without extension
+  enum class Style : std::uint8_t { lines, stacked };  // stacked: as many values in each series, on the x of the first
+  std::string name;                                    // of the file, without extension
   std::string title;
   std::string meaning;  // one line, for the page
   std::string y_label;

@@ -83,9 +83,8 @@ RunRecord read_run(const std::filesystem::path& folder) {
   run.name = (clean.has_filename() ? clean : clean.parent_path()).filename().string();
   std::ifstream metrics(folder / "metrics.jsonl");
   if (!metrics) {
-    throw Error(ExitCode::no_input,
-                Fault{folder.string(), "this is no run folder: it has no readable metrics.jsonl",
-                      "a folder that `maxplus train` wrote ([run] out)", ""});
+    throw Error(ExitCode::no_input, Fault{folder.string(), "this is no run folder: it has no readable metrics.jsonl",
+                                          "a folder that `maxplus train` wrote ([run] out)", ""});
   }
   for (std::string line; std::getline(metrics, line);) {
     Json row = Json::parse(line, nullptr, false);  // a torn last line is left out
@@ -135,10 +134,8 @@ std::vector<Example> examples_of(const std::vector<Json>& records) {
   };
   if (records.empty()) return chosen;
   const auto less = [&](const Json& a, const Json& b) { return reward(a) < reward(b); };
-  add("best",
-      static_cast<std::size_t>(std::max_element(records.begin(), records.end(), less) - records.begin()));
-  add("worst",
-      static_cast<std::size_t>(std::min_element(records.begin(), records.end(), less) - records.begin()));
+  add("best", static_cast<std::size_t>(std::max_element(records.begin(), records.end(), less) - records.begin()));
+  add("worst", static_cast<std::size_t>(std::min_element(records.begin(), records.end(), less) - records.begin()));
   add("another", records.size() / 3);
   add("another", 2 * records.size() / 3);
   return chosen;

@@ -32,8 +32,7 @@ Points points_of(const RunRecord& run, const std::string& metric);
 // The last value of a metric, or NaN.
 double last_of(const RunRecord& run, const std::string& metric);
 
-// Best, worst and two others by place, without repetition: what stands for an iteration. Pointers into
-// `records`.
+// Best, worst and two others by place, without repetition: what stands for an iteration. Pointers into `records`.
 struct Example {
   std::string why;
   const Json* record = nullptr;

@@ -28,8 +28,8 @@ const std::vector<Figure>& line_figures() {
       {"learning",
        "Learning curve",
        "",
-       "Mean reward of the answers drawn in training, and the share of held-out problems answered rightly: "
-       "greedy is step-like, sampled is smooth.",
+       "Mean reward of the answers drawn in training, and the share of held-out problems answered rightly: greedy is "
+       "step-like, sampled is smooth.",
        true,
        {{"reward_mean", "mean reward"},
         {"eval_accuracy", "held-out accuracy, greedy"},
@@ -63,22 +63,20 @@ const std::vector<Figure>& line_figures() {
       {"clip",
        "Clipped tokens",
        "share",
-       "Share of trained tokens whose gradient the clip removed, because the ratio was too small or too "
-       "large.",
+       "Share of trained tokens whose gradient the clip removed, because the ratio was too small or too large.",
        true,
        {{"clip_share_low", "ratio too small"}, {"clip_share_high", "ratio too large"}}},
       {"kl",
        "KL divergence",
        "nats a token",
-       "Distance of the policy from the one that drew the tokens, and from the reference where there is one "
-       "(k3).",
+       "Distance of the policy from the one that drew the tokens, and from the reference where there is one (k3).",
        true,
        {{"kl_old", "to when drawn"}, {"kl_reference", "to the reference"}}},
       {"gradient",
        "Gradient norm",
        "",
-       "Length of the gradient before clipping. Near 0: nothing to learn from; sudden peaks: a learning rate "
-       "that is too high.",
+       "Length of the gradient before clipping. Near 0: nothing to learn from; sudden peaks: a learning rate that is "
+       "too high.",
        true,
        {{"gradient_norm", "gradient norm"}}},
       {"speed",
@@ -91,10 +89,9 @@ const std::vector<Figure>& line_figures() {
   return figures;
 }
 
-constexpr Curve kStages[] = {
-    {"seconds_generation", "generation"}, {"seconds_assessment", "assessment"},
-    {"seconds_training", "training"},     {"seconds_weight_handoff", "weight hand-off"},
-    {"seconds_evaluation", "evaluation"}, {"seconds_checkpoint", "checkpoint"}};
+constexpr Curve kStages[] = {{"seconds_generation", "generation"}, {"seconds_assessment", "assessment"},
+                             {"seconds_training", "training"},     {"seconds_weight_handoff", "weight hand-off"},
+                             {"seconds_evaluation", "evaluation"}, {"seconds_checkpoint", "checkpoint"}};
 
 std::string label_of(const std::vector<RunRecord>& runs, const RunRecord& run, const char* label) {
   return runs.size() == 1 ? label : fmt::format("{}: {}", run.name, label);

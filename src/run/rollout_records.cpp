@@ -104,8 +104,7 @@ class RecordReader {
     }
     return ids;
   }
-  // A response token each; null (NaN) is allowed where the token is not trainable. Empty if the key is
-  // absent.
+  // A response token each; null (NaN) is allowed where the token is not trainable. Empty if the key is absent.
   std::vector<float> floats(const char* key, const std::vector<std::uint8_t>& trainable) const {
     std::vector<float> numbers;
     const Json* value = find(key);
@@ -141,13 +140,11 @@ class RecordReader {
   std::string where_;
 };
 
-void read_rollout(const RecordReader& reader, std::int64_t line_number, const RecordLimits& limits,
-                  Experience& e) {
+void read_rollout(const RecordReader& reader, std::int64_t line_number, const RecordLimits& limits, Experience& e) {
   e.rollout.group = reader.integer("group", reader.required("group"));
   e.problem.prompt = reader.tokens("prompt_ids", limits.vocabulary);
   if (e.problem.prompt.empty())
-    reader.refuse("\"prompt_ids\" is empty",
-                  "at least one token, from which the first of the response is predicted");
+    reader.refuse("\"prompt_ids\" is empty", "at least one token, from which the first of the response is predicted");
   e.rollout.token = reader.tokens("response_ids", limits.vocabulary);
   const std::size_t length = e.problem.prompt.size() + e.rollout.token.size();
   if (limits.context > 0 && length > static_cast<std::size_t>(limits.context)) {
@@ -159,8 +156,7 @@ void read_rollout(const RecordReader& reader, std::int64_t line_number, const Re
   if (reader.find("trainable") != nullptr) {
     const std::vector<std::int32_t> flags = reader.integers("trainable", tokens);
     for (std::size_t t = 0; t < tokens; ++t) {
-      if (flags[t] != 0 && flags[t] != 1)
-        reader.refuse(fmt::format("\"trainable\" holds {}", flags[t]), "0 or 1");
+      if (flags[t] != 0 && flags[t] != 1) reader.refuse(fmt::format("\"trainable\" holds {}", flags[t]), "0 or 1");
       e.rollout.trainable[t] = static_cast<std::uint8_t>(flags[t]);
     }
   }
@@ -172,8 +168,7 @@ void read_rollout(const RecordReader& reader, std::int64_t line_number, const Re
                                         static_cast<std::uint32_t>(line_number) & 0x3fffu}
                             : RolloutId::parse(id);
   const Json* problem = reader.find("problem");
-  e.problem.id = e.rollout.problem =
-      problem == nullptr ? e.rollout.group : reader.integer("problem", *problem);
+  e.problem.id = e.rollout.problem = problem == nullptr ? e.rollout.group : reader.integer("problem", *problem);
   e.problem.prompt_text = reader.text("prompt");
 }
 
@@ -202,32 +197,29 @@ void read_assessment(const RecordReader& reader, Experience& e) {
 
 }  // namespace
 
-RecordedRollout parse_rollout_record(const std::string& text, const std::string& where,
-                                     std::int64_t line_number, const RecordLimits& limits) {
+RecordedRollout parse_rollout_record(const std::string& text, const std::string& where, std::int64_t line_number,
+                                     const RecordLimits& limits) {
   const Json line = parse_json_object(text, where);
   const RecordReader reader(line, where);
   RecordedRollout record;
   try {
-    if (const Json* iteration = reader.find("iteration"))
-      record.iteration = reader.integer("iteration", *iteration);
+    if (const Json* iteration = reader.find("iteration")) record.iteration = reader.integer("iteration", *iteration);
     record.response = reader.text("response");
     read_rollout(reader, line_number, limits, record.experience);
     read_assessment(reader, record.experience);
   } catch (const Error& error) {
-    Fault fault =
-        error.faults().front();  // names and ids are refused by functions that do not know the place
+    Fault fault = error.faults().front();  // names and ids are refused by functions that do not know the place
     if (fault.where.empty()) fault.where = where;
     throw Error(ExitCode::data, fault);
   }
   return record;
 }
 
-std::vector<RecordedRollout> read_rollout_records(const std::filesystem::path& path,
-                                                  const RecordLimits& limits) {
+std::vector<RecordedRollout> read_rollout_records(const std::filesystem::path& path, const RecordLimits& limits) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
-    throw Error(ExitCode::no_input, Fault{path.string(), "the file cannot be read",
-                                          "recorded rollouts, one JSON object a line", ""});
+    throw Error(ExitCode::no_input,
+                Fault{path.string(), "the file cannot be read", "recorded rollouts, one JSON object a line", ""});
   }
   std::vector<RecordedRollout> records;
   std::vector<Fault> faults;

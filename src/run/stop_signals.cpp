@@ -54,18 +54,12 @@ bool stop_requested() { return received != 0; }
 
 std::string stop_signal() {
   switch (received) {
-    case 0:
-      return "";
-    case SIGUSR1:
-      return "SIGUSR1";
-    case SIGUSR2:
-      return "SIGUSR2";
-    case SIGTERM:
-      return "SIGTERM";
-    case SIGINT:
-      return "SIGINT";
-    default:
-      return fmt::format("signal {}", static_cast<int>(received));
+    case 0: return "";
+    case SIGUSR1: return "SIGUSR1";
+    case SIGUSR2: return "SIGUSR2";
+    case SIGTERM: return "SIGTERM";
+    case SIGINT: return "SIGINT";
+    default: return fmt::format("signal {}", static_cast<int>(received));
   }
 }
 

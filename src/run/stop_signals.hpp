@@ -1,9 +1,8 @@
 #pragma once
 // When to save and leave: signals of the batch system, and the wall-clock limit.
 //
-// SIGUSR1, SIGUSR2, SIGTERM and SIGINT set a flag that the loops look at; ranks agree on it at the next
-// exchange. The wall limit is known to rank 0 alone, from the deck or the scheduler, and runs on the
-// monotonic clock.
+// SIGUSR1, SIGUSR2, SIGTERM and SIGINT set a flag that the loops look at; ranks agree on it at the next exchange. The
+// wall limit is known to rank 0 alone, from the deck or the scheduler, and runs on the monotonic clock.
 
 #include <optional>
 #include <string>
@@ -16,9 +15,8 @@ void install_stop_signals();
 std::string stop_signal();
 bool stop_requested();
 
-// Seconds until the scheduler ends this job; nothing outside a job or when it does not tell. Asks Slurm by
-// its environment, else by `squeue` (at most five seconds). To be called before MPI starts: it may start a
-// process.
+// Seconds until the scheduler ends this job; nothing outside a job or when it does not tell. Asks Slurm by its
+// environment, else by `squeue` (at most five seconds). To be called before MPI starts: it may start a process.
 std::optional<double> scheduler_seconds_left();
 
 class WallLimit {

@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t kMostEvents = 200000;  // a rank; later spans of a very long run are not kept
 
 std::int64_t clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 

@@ -1,9 +1,7 @@
 #pragma once
-// Where the time of every rank went: spans of stages, written as Chrome trace events (trace.json opens in
-// Perfetto).
+// Where the time of every rank went: spans of stages, written as Chrome trace events (trace.json opens in Perfetto).
 //
-// pid = rank, one track a role and stage. Clocks of ranks are aligned at the start, when all leave one
-// barrier.
+// pid = rank, one track a role and stage. Clocks of ranks are aligned at the start, when all leave one barrier.
 
 #include <cstdint>
 #include <string>

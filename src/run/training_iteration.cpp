@@ -15,8 +15,7 @@ namespace maxplus {
 
 namespace {
 
-// Whether all rewards of the counting members of a group are equal; a group without two of them has no spread
-// either.
+// Whether all rewards of the counting members of a group are equal; a group without two of them has no spread either.
 bool has_spread(std::span<const Experience> group) {
   const float* first = nullptr;
   for (const Experience& experience : group) {
@@ -45,8 +44,8 @@ bool resamples(const Deck& deck) {
 
 TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt,
                                                    std::int64_t first_problem, std::int64_t groups) {
-  const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed), Purpose::problem_order,
-                           inputs_.train->size(), deck_.data.order == "file" ? Order::file : Order::shuffled);
+  const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed), Purpose::problem_order, inputs_.train->size(),
+                           deck_.data.order == "file" ? Order::file : Order::shuffled);
   std::vector<Problem> problems;
   std::vector<GenerationRequest> requests;
   const std::vector<std::int64_t> mine = dealt_to_rank(groups, world_.rank(), world_.size());
@@ -82,11 +81,10 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   collected.tokens_generated = generator.counters().tokens_generated - drawn_before;
   collected.tokens_processed = generator.counters().tokens_processed - processed_before;
   if (generator.counters().seconds > 0) {
-    collected.tail_share =
-        1.0 - generator.counters().seconds_to_ninety_percent / generator.counters().seconds;
+    collected.tail_share = 1.0 - generator.counters().seconds_to_ninety_percent / generator.counters().seconds;
   }
-  const bool stopped_here = std::any_of(rollouts.begin(), rollouts.end(),
-                                        [](const Rollout& r) { return r.finish == Finish::aborted; });
+  const bool stopped_here =
+      std::any_of(rollouts.begin(), rollouts.end(), [](const Rollout& r) { return r.finish == Finish::aborted; });
   watchdog_->wait("agreement after generation");
   collected.abandoned = world_.any(stopped_here);
   if (collected.abandoned) return collected;
@@ -114,8 +112,7 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   collected.experiences = exchange_experiences(world_, collected.experiences);
   double times[3] = {collected.seconds_generation, collected.seconds_assessment, collected.tail_share};
   world_.maximum(std::span<double>(times));
-  collected.seconds_generation = times[0], collected.seconds_assessment = times[1],
-  collected.tail_share = times[2];
+  collected.seconds_generation = times[0], collected.seconds_assessment = times[1], collected.tail_share = times[2];
   std::int64_t tokens[2] = {collected.tokens_generated, collected.tokens_processed};
   world_.sum(std::span<std::int64_t>(tokens));
   collected.tokens_generated = tokens[0], collected.tokens_processed = tokens[1];
@@ -128,21 +125,19 @@ void TrainingRun::fill_reference(std::vector<Experience>* experiences) {
   std::vector<SequenceToScore> sequences;
   for (const Experience& experience : *experiences) {
     tokens.push_back(experience.problem.prompt);
-    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(),
-                         experience.rollout.token.end());
+    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(), experience.rollout.token.end());
   }
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     sequences.push_back({tokens[i], static_cast<std::int64_t>((*experiences)[i].problem.prompt.size())});
   }
   const TransformerLimits& limits = engine_->shape().limits;
   const float inverse_temperature = static_cast<float>(1.0 / deck_.generation.temperature);
-  const std::vector<ScoredSequence> scored = score_sequences(
-      *engine_->reference(), sequences, inverse_temperature, limits.batch_tokens, limits.batch_segments);
+  const std::vector<ScoredSequence> scored = score_sequences(*engine_->reference(), sequences, inverse_temperature,
+                                                             limits.batch_tokens, limits.batch_segments);
   for (std::size_t i = 0; i < scored.size(); ++i) {
     Experience& experience = (*experiences)[i];
     const auto prompt = static_cast<std::ptrdiff_t>(experience.problem.prompt.size());
-    experience.assessment.reference_log_prob.assign(scored[i].log_prob.begin() + prompt,
-                                                    scored[i].log_prob.end());
+    experience.assessment.reference_log_prob.assign(scored[i].log_prob.begin() + prompt, scored[i].log_prob.end());
   }
 }
 
@@ -158,13 +153,11 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
   const bool keep = deck_.generation.zero_spread == "keep" && !resamples(deck_);
   std::int64_t kept = 0;
   for (std::size_t i = 0; i < all->dropped.size(); ++i) {
-    const bool first_of_group =
-        i == 0 || all->experiences[i].rollout.group != all->experiences[i - 1].rollout.group;
+    const bool first_of_group = i == 0 || all->experiences[i].rollout.group != all->experiences[i - 1].rollout.group;
     if (first_of_group && !all->dropped[i]) ++kept;
   }
   for (const auto& [begin, end] : groups_of(more.experiences)) {
-    const std::span<const Experience> group =
-        std::span<const Experience>(more.experiences).subspan(begin, end - begin);
+    const std::span<const Experience> group = std::span<const Experience>(more.experiences).subspan(begin, end - begin);
     const bool spread = has_spread(group);
     all->groups_zero_spread += spread ? 0 : 1;
     const bool drop = (!spread && !keep) || (resamples(deck_) && kept >= groups_wanted);
@@ -189,8 +182,7 @@ TrainingRun::Collected TrainingRun::collect(std::int64_t iteration) {
     std::int64_t kept = 0;
     for (const auto& [begin, end] : groups_of(all.experiences)) kept += all.dropped[begin] ? 0 : 1;
     if (attempt > 0 && kept >= wanted) break;
-    append(&all, draw_and_judge(iteration, attempt, state_.problem_cursor + all.problems_taken, wanted),
-           wanted);
+    append(&all, draw_and_judge(iteration, attempt, state_.problem_cursor + all.problems_taken, wanted), wanted);
   }
   return all;
 }
@@ -205,16 +197,15 @@ TrainingRun::Collected TrainingRun::collect_recorded(std::int64_t) {
     if (experience.rollout.version.size() != length)
       experience.rollout.version.assign(length, static_cast<std::int32_t>(state_.policy_version));
   }
-  // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same
-  // for a reference.
+  // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same for a
+  // reference.
   std::vector<std::vector<std::int32_t>> tokens;
   std::vector<SequenceToScore> sequences;
   std::vector<Experience*> asked;
   for (Experience& experience : collected.experiences) {
     if (!experience.rollout.log_prob.empty() || experience.rollout.token.empty()) continue;
     tokens.push_back(experience.problem.prompt);
-    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(),
-                         experience.rollout.token.end());
+    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(), experience.rollout.token.end());
     asked.push_back(&experience);
   }
   for (std::size_t i = 0; i < tokens.size(); ++i)
@@ -235,8 +226,7 @@ TrainingRun::Collected TrainingRun::collect_recorded(std::int64_t) {
     fill_reference(&without);
     std::size_t next = 0;
     for (Experience& e : collected.experiences) {
-      if (e.assessment.reference_log_prob.size() != e.rollout.token.size())
-        e.assessment = without[next++].assessment;
+      if (e.assessment.reference_log_prob.size() != e.rollout.token.size()) e.assessment = without[next++].assessment;
     }
   }
   append(&all, std::move(collected), collected.groups);
@@ -251,8 +241,7 @@ std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t
   for (const auto& [begin, end] : groups_of(experiences)) {
     std::vector<const Experience*> members;
     for (std::size_t i = begin; i < end; ++i) {
-      if (!collected->dropped[i] && algorithm_->takes_part(experiences[i]))
-        members.push_back(&experiences[i]);
+      if (!collected->dropped[i] && algorithm_->takes_part(experiences[i])) members.push_back(&experiences[i]);
     }
     if (!members.empty()) groups.push_back(std::move(members));
   }

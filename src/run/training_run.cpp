@@ -1,5 +1,5 @@
-// A run from start to end: opening, the loop, evaluation, checkpoints. Warm start and iteration have files of
-// their own.
+// A run from start to end: opening, the loop, evaluation, checkpoints. Warm start and iteration have files of their
+// own.
 #include "run/training_run.hpp"
 
 #include <algorithm>
@@ -61,8 +61,8 @@ EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, 
 
 EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
-  const std::int64_t longest = std::max(
-      std::min(inputs.model.config.context, inputs.longest_prompt + answers), inputs.longest_recorded);
+  const std::int64_t longest =
+      std::max(std::min(inputs.model.config.context, inputs.longest_prompt + answers), inputs.longest_recorded);
   EngineShape shape;
   shape.model = inputs.model.config;
   shape.arithmetic = deck.model.compute == "bf16" ? ops::Arithmetic::bf16_dot : ops::Arithmetic::f32;
@@ -88,8 +88,7 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   return shape;
 }
 
-TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicator& world,
-                         TrainingOptions options)
+TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicator& world, TrainingOptions options)
     : deck_(std::move(deck)),
       world_(world),
       mpi_(mpi),
@@ -104,13 +103,12 @@ ExitCode TrainingRun::run() {
   const bool replays = !options_.replay_file.empty();
   inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training);
   if (replays) {
-    recorded_ = read_recorded_iterations(options_.replay_file,
-                                         {inputs_.model.config.vocabulary, inputs_.model.config.context});
+    recorded_ =
+        read_recorded_iterations(options_.replay_file, {inputs_.model.config.vocabulary, inputs_.model.config.context});
     for (const std::vector<Experience>& iteration : recorded_) {
       for (const Experience& e : iteration) {
-        inputs_.longest_recorded =
-            std::max(inputs_.longest_recorded,
-                     static_cast<std::int64_t>(e.problem.prompt.size() + e.rollout.token.size()));
+        inputs_.longest_recorded = std::max(
+            inputs_.longest_recorded, static_cast<std::int64_t>(e.problem.prompt.size() + e.rollout.token.size()));
       }
     }
   }
@@ -134,8 +132,7 @@ ExitCode TrainingRun::run() {
   resume_or_start();
 
   const std::int64_t iterations = iterations_in_all();
-  const std::int64_t last =
-      deck_.run.stop_after > 0 ? std::min(iterations, deck_.run.stop_after) : iterations;
+  const std::int64_t last = deck_.run.stop_after > 0 ? std::min(iterations, deck_.run.stop_after) : iterations;
   Next next = Next::go_on;
   if (state_.iteration < last || !state_.start_recorded || !state_.pending_row.is_null()) {
     next = warm_start();
@@ -165,8 +162,7 @@ void TrainingRun::resume_or_start() {
     ++state_.restarts;
     saved_ = true;
     if (engine_->reference() != nullptr && state_.start_recorded) {
-      if (deck_.reference->path != "policy")
-        open_model(deck_.reference->path).load(*engine_->reference_weights());
+      if (deck_.reference->path != "policy") open_model(deck_.reference->path).load(*engine_->reference_weights());
       engine_->reference()->pack_weights();
     }
   } else {
@@ -186,8 +182,8 @@ void TrainingRun::write_first_gradient() {
     std::vector<SafetensorsTensor> tensors;
     for (const Parameter& parameter : engine_->weights().parameters()) {
       const std::int64_t offset = parameter.weight.as<float>() - engine_->weights().all().as<float>();
-      tensors.push_back({parameter.name, TensorView(gradient.as<float>() + offset, DType::f32, Space::host,
-                                                    parameter.global_extents)});
+      tensors.push_back({parameter.name,
+                         TensorView(gradient.as<float>() + offset, DType::f32, Space::host, parameter.global_extents)});
     }
     write_safetensors(path, std::move(tensors), {{"content", "dL/dw of the first step, before clipping"}});
   };
@@ -261,17 +257,16 @@ TrainingRun::Next TrainingRun::iterate() {
     throw Error(
         ExitCode::numeric,
         Fault{"",
-              fmt::format(
-                  "{} iterations in a row gave nothing to learn from: in every group all rewards were equal",
-                  state_.iterations_without_signal),
+              fmt::format("{} iterations in a row gave nothing to learn from: in every group all rewards were equal",
+                          state_.iterations_without_signal),
               "groups with different rewards",
               "easier or harder problems, a larger group_size, a higher temperature; the state is saved"});
   }
   return finish_iteration(std::move(row));
 }
 
-// Evaluation if due, the line, the checkpoint; then whether to stop. If a stop is asked for during the
-// evaluation, the line is kept in the state and the evaluation is made after the resume.
+// Evaluation if due, the line, the checkpoint; then whether to stop. If a stop is asked for during the evaluation, the
+// line is kept in the state and the evaluation is made after the resume.
 TrainingRun::Next TrainingRun::finish_iteration(MetricsRow row) {
   const std::int64_t iteration = state_.iteration;
   if (evaluate_into(&row, iteration) == Next::leave) {
@@ -291,14 +286,11 @@ TrainingRun::Next TrainingRun::finish_iteration(MetricsRow row) {
   row.set("memory_peak_bytes", world_.maximum(resident_peak_bytes()));
   row.set("time_unix", unix_time());
   row.set("elapsed_s", elapsed_s());
-  if (checkpoint_s_ > 0)
-    row.set("seconds_checkpoint", checkpoint_s_);  // of the one written since the last line
+  if (checkpoint_s_ > 0) row.set("seconds_checkpoint", checkpoint_s_);  // of the one written since the last line
   checkpoint_s_ = 0;
-  // The line comes before the checkpoint that counts it: lines beyond the newest checkpoint are cut back on
-  // resume.
+  // The line comes before the checkpoint that counts it: lines beyond the newest checkpoint are cut back on resume.
   recorder_->iteration(row, state_);
-  const bool due =
-      deck_.run.checkpoint_every > 0 && iteration > 0 && iteration % deck_.run.checkpoint_every == 0;
+  const bool due = deck_.run.checkpoint_every > 0 && iteration > 0 && iteration % deck_.run.checkpoint_every == 0;
   if (due || (first && deck_.warm_start && deck_.warm_start->steps > 0)) save();
   if (stop_agreed()) {
     save();
@@ -373,14 +365,14 @@ void TrainingRun::handle_skipped(const StepReport& report) {
   }
   ++state_.steps_skipped_in_a_row;
   ++steps_skipped_;
-  recorder_->warn(fmt::format("the gradient is not finite (norm {}): step left out, {} in a row",
-                              report.gradient_norm, state_.steps_skipped_in_a_row));
+  recorder_->warn(fmt::format("the gradient is not finite (norm {}): step left out, {} in a row", report.gradient_norm,
+                              state_.steps_skipped_in_a_row));
   if (state_.steps_skipped_in_a_row > deck_.run.skip_limit) {
-    throw Error(ExitCode::numeric, Fault{"",
-                                         fmt::format("{} steps in a row had a gradient that is not finite",
-                                                     state_.steps_skipped_in_a_row),
-                                         fmt::format("at most [run] skip_limit = {}", deck_.run.skip_limit),
-                                         "a smaller learning_rate; the newest checkpoint is good"});
+    throw Error(
+        ExitCode::numeric,
+        Fault{"", fmt::format("{} steps in a row had a gradient that is not finite", state_.steps_skipped_in_a_row),
+              fmt::format("at most [run] skip_limit = {}", deck_.run.skip_limit),
+              "a smaller learning_rate; the newest checkpoint is good"});
   }
 }
 

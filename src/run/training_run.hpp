@@ -1,10 +1,10 @@
 #pragma once
-// A run of `train` or `replay`: warm start, then iterations of generation, assessment and training, with
-// records, evaluations and checkpoints between them, until it is finished, asked to stop, or out of time.
+// A run of `train` or `replay`: warm start, then iterations of generation, assessment and training, with records,
+// evaluations and checkpoints between them, until it is finished, asked to stop, or out of time.
 //
-// State that decides anything is RunState, the weights and the moments; everything else is derived from the
-// deck. So a run that is stopped anywhere goes on as if it had not been: an iteration that was interrupted
-// before its first update is begun again, one that was trained is finished.
+// State that decides anything is RunState, the weights and the moments; everything else is derived from the deck. So a
+// run that is stopped anywhere goes on as if it had not been: an iteration that was interrupted before its first update
+// is begun again, one that was trained is finished.
 
 #include <cstdint>
 #include <memory>
@@ -57,8 +57,7 @@ class TrainingRun {
   // One iteration's judged rollouts in rollout order, the same on every rank.
   struct Collected {
     std::vector<Experience> experiences;
-    std::vector<bool>
-        dropped;  // a rollout that is not trained on: its group had no spread, or was one too many
+    std::vector<bool> dropped;  // a rollout that is not trained on: its group had no spread, or was one too many
     std::int64_t groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
     std::int64_t problems_taken = 0;  // from the run's order
     std::int64_t tokens_generated = 0, tokens_processed = 0;

@@ -1,5 +1,5 @@
-// The supervised warm start of a run: stages of steps on demonstrations, each with a fresh optimizer and its
-// own schedule.
+// The supervised warm start of a run: stages of steps on demonstrations, each with a fresh optimizer and its own
+// schedule.
 #include <algorithm>
 #include <cmath>
 
@@ -63,8 +63,8 @@ TrainingRun::Next TrainingRun::warm_start() {
         state_.demonstration_cursor = 0;
       }
       while (state_.warm_step < starts[s + 1]) {
-        if (warm_start_step(stage, state_.warm_step - starts[s] + 1, starts[s + 1] - starts[s], *source,
-                            supervised) == Next::leave) {
+        if (warm_start_step(stage, state_.warm_step - starts[s] + 1, starts[s + 1] - starts[s], *source, supervised) ==
+            Next::leave) {
           return Next::leave;
         }
       }
@@ -75,9 +75,8 @@ TrainingRun::Next TrainingRun::warm_start() {
   return Next::go_on;
 }
 
-TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_stage,
-                                               std::int64_t steps_of_stage, const DemonstrationSource& source,
-                                               const Algorithm& supervised) {
+TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_stage, std::int64_t steps_of_stage,
+                                               const DemonstrationSource& source, const Algorithm& supervised) {
   watchdog_->beat("warm start");
   const StageSettings settings = settings_of(*deck_.warm_start, stage);
   const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed) + static_cast<std::uint64_t>(stage + 1),
@@ -102,8 +101,7 @@ TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_s
   request.experiences = step;
   request.algorithm = &supervised;
   request.learning_rate = schedule.rate(step_in_stage);
-  request.on_not_finite =
-      deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
+  request.on_not_finite = deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
   const std::optional<StepReport> report =
       engine_->trainer().step(request, world_, [this] { watchdog_->beat("warm start"); });
   ++state_.warm_step;

@@ -37,10 +37,7 @@ char process_state(int process) {
 }  // namespace
 
 Watchdog::Watchdog(const Communicator& world, double limit_s, std::string log_path)
-    : limit_s_(limit_s),
-      log_path_(std::move(log_path)),
-      host_(MpiEnvironment::host_name()),
-      rank_(world.rank()) {
+    : limit_s_(limit_s), log_path_(std::move(log_path)), host_(MpiEnvironment::host_name()), rank_(world.rank()) {
   MPI_Comm_split_type(world.handle(), MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &node_);
   MPI_Comm_size(node_, &node_ranks_);
   MPI_Comm_rank(node_, &node_rank_);
@@ -70,8 +67,7 @@ Watchdog::~Watchdog() {
 void Watchdog::write(const char* stage, int waiting) {
   Beat& beat = beats_[node_rank_];
   std::size_t i = 0;
-  for (; stage[i] != 0 && i + 1 < std::size(beat.stage); ++i)
-    beat.stage[i].store(stage[i], std::memory_order_relaxed);
+  for (; stage[i] != 0 && i + 1 < std::size(beat.stage); ++i) beat.stage[i].store(stage[i], std::memory_order_relaxed);
   beat.stage[i].store(0, std::memory_order_relaxed);
   beat.waiting.store(waiting, std::memory_order_relaxed);
   beat.time_ns.store(now_ns(), std::memory_order_release);
@@ -113,9 +109,8 @@ std::string Watchdog::report(double silent_s) const {
       oldest = oldest && (beats_[j].waiting || beats_[i].time_ns <= beats_[j].time_ns);
     if (oldest) culprit = i;
   }
-  std::string text =
-      fmt::format("maxplus: error: no progress on rank {} ({}) for {:.1f} s (watchdog_s = {})\n", rank_,
-                  host_, silent_s, limit_s_);
+  std::string text = fmt::format("maxplus: error: no progress on rank {} ({}) for {:.1f} s (watchdog_s = {})\n", rank_,
+                                 host_, silent_s, limit_s_);
   if (culprit >= 0) {
     const char state = process_state(beats_[culprit].process);
     text += fmt::format("  silent: rank {}{}\n", beats_[culprit].rank.load(),
@@ -134,8 +129,7 @@ std::string Watchdog::report(double silent_s) const {
                         1e-9 * static_cast<double>(now - beats_[i].time_ns));
   }
   text +=
-      "  try: look at that rank's node; the newest checkpoint is intact, start the same command again (exit "
-      "code 75)\n";
+      "  try: look at that rank's node; the newest checkpoint is intact, start the same command again (exit code 75)\n";
   return text;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // Ends the job when progress stops, and names the rank that stopped.
 //
-// Ranks of a node write heartbeats into shared memory. A thread of every rank looks at them, without MPI:
-// after `limit_s` without any beat of its own rank it prints what each rank of the node did last and ends the
-// process with exit code 75, which ends the job.
+// Ranks of a node write heartbeats into shared memory. A thread of every rank looks at them, without MPI: after
+// `limit_s` without any beat of its own rank it prints what each rank of the node did last and ends the process with
+// exit code 75, which ends the job.
 
 #include <atomic>
 #include <cstdint>
@@ -16,8 +16,7 @@ namespace maxplus {
 
 class Watchdog {
  public:
-  // Collective. limit_s <= 0: never ends anything. Heartbeats stand in a shared window over the ranks of a
-  // node.
+  // Collective. limit_s <= 0: never ends anything. Heartbeats stand in a shared window over the ranks of a node.
   Watchdog(const Communicator& world, double limit_s, std::string log_path);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;

@@ -19,9 +19,9 @@ TensorView Arena::take(DType dtype, std::initializer_list<std::int64_t> extents)
     bytes *= static_cast<std::size_t>(extent);
   }
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  MAXPLUS_REQUIRE(counting_ || used_ + bytes <= memory_.bytes(),
-                  fmt::format("arena '{}' of {} bytes is full: {} used, {} asked for", name_, memory_.bytes(),
-                              used_, bytes));
+  MAXPLUS_REQUIRE(
+      counting_ || used_ + bytes <= memory_.bytes(),
+      fmt::format("arena '{}' of {} bytes is full: {} used, {} asked for", name_, memory_.bytes(), used_, bytes));
   void* data = counting_ ? nullptr : static_cast<char*>(memory_.data()) + used_;
   used_ += bytes;
   peak_ = std::max(peak_, used_);

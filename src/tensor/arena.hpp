@@ -2,8 +2,7 @@
 // A named block of memory that is handed out from the front and taken back by marks.
 //
 // A plan is the same code run on a counting arena: it hands out null views, remembers the largest extent, and
-// allocates nothing. The real arena is then built with exactly that many bytes, so plan and run cannot
-// disagree.
+// allocates nothing. The real arena is then built with exactly that many bytes, so plan and run cannot disagree.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// A view of a tensor: pointer, element type, space, up to four extents, row-major and contiguous. It owns
-// nothing and is passed by value. It is sliced by its leading index only, so every slice is contiguous too.
+// A view of a tensor: pointer, element type, space, up to four extents, row-major and contiguous. It owns nothing and
+// is passed by value. It is sliced by its leading index only, so every slice is contiguous too.
 
 #include <array>
 #include <cstdint>
@@ -24,8 +24,7 @@ class TensorView {
   TensorView(void* data, DType dtype, Space space, std::span<const std::int64_t> extents)
       : data_(data), dtype_(dtype), space_(space), rank_(static_cast<int>(extents.size())) {
     MAXPLUS_REQUIRE(rank_ <= kMaxRank, "a view has at most four extents");
-    for (int i = 0; i < rank_; ++i)
-      extents_[static_cast<std::size_t>(i)] = extents[static_cast<std::size_t>(i)];
+    for (int i = 0; i < rank_; ++i) extents_[static_cast<std::size_t>(i)] = extents[static_cast<std::size_t>(i)];
   }
 
   void* data() const { return data_; }

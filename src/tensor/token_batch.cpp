@@ -6,8 +6,7 @@ namespace maxplus {
 
 std::int32_t TokenBatch::first_position(std::int32_t segment) const {
   std::int64_t position_before = 0;
-  for (std::int32_t p = parent[static_cast<std::size_t>(segment)]; p >= 0;
-       p = parent[static_cast<std::size_t>(p)]) {
+  for (std::int32_t p = parent[static_cast<std::size_t>(segment)]; p >= 0; p = parent[static_cast<std::size_t>(p)]) {
     position_before += length(p);
   }
   return static_cast<std::int32_t>(position_before);

@@ -1,9 +1,9 @@
 #pragma once
 // The one input of a network: a flat list of tokens cut into segments that form a trie. No padding exists.
 //
-// A segment with parent p continues the sequence that ends with segment p (all of p: children begin after its
-// last token), so a prompt that a group shares stands once. Parents precede their children; segments may be
-// empty. Everywhere, a value "of token t" describes the drawing of token t from its predecessors.
+// A segment with parent p continues the sequence that ends with segment p (all of p: children begin after its last
+// token), so a prompt that a group shares stands once. Parents precede their children; segments may be empty.
+// Everywhere, a value "of token t" describes the drawing of token t from its predecessors.
 
 #include <cstdint>
 #include <span>

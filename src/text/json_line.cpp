@@ -13,8 +13,7 @@ namespace maxplus {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& where, std::string found, std::string expected,
-                       std::string advice) {
+[[noreturn]] void fail(const std::string& where, std::string found, std::string expected, std::string advice) {
   throw Error(ExitCode::data, Fault{where, std::move(found), std::move(expected), std::move(advice)});
 }
 
@@ -29,8 +28,7 @@ void check_bytes(std::string_view text, const std::string& where) {
   }
 }
 
-// Depth of nesting, brackets inside strings left out. Before parsing, so that no parser ever sees such a
-// line.
+// Depth of nesting, brackets inside strings left out. Before parsing, so that no parser ever sees such a line.
 void check_depth(std::string_view text, const std::string& where) {
   int depth = 0;
   bool in_string = false;
@@ -88,11 +86,10 @@ Json parse_json_line(std::string_view text, const std::string& where) {
     return Json::parse(text.begin(), text.end(), watch);
   } catch (const nlohmann::json::parse_error& error) {
     const bool cut = error.byte > text.size();
-    fail(where, fmt::format("not JSON at byte {}: {}", error.byte, cause_of(error.what())),
-         "one JSON object a line", cut ? "the line ends too early: was the file cut?" : "repair the line");
+    fail(where, fmt::format("not JSON at byte {}: {}", error.byte, cause_of(error.what())), "one JSON object a line",
+         cut ? "the line ends too early: was the file cut?" : "repair the line");
   } catch (const nlohmann::json::exception& error) {
-    fail(where, fmt::format("not JSON: {}", cause_of(error.what())), "one JSON object a line",
-         "repair the line");
+    fail(where, fmt::format("not JSON: {}", cause_of(error.what())), "one JSON object a line", "repair the line");
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// One line of a JSONL file as a JSON value, strictly: valid UTF-8, no NUL, no key twice, no number that
-// overflows, and no nesting so deep that a stack could overflow later.
+// One line of a JSONL file as a JSON value, strictly: valid UTF-8, no NUL, no key twice, no number that overflows, and
+// no nesting so deep that a stack could overflow later.
 
 #include <string>
 #include <string_view>

@@ -60,18 +60,17 @@ const nlohmann::json* KeyReader::find(std::string_view name) const {
 
 bool KeyReader::given(std::string_view name) const { return find(name) != nullptr; }
 
-void KeyReader::describe(std::string_view name, std::string kind, std::string standard,
-                         std::string_view meaning) {
+void KeyReader::describe(std::string_view name, std::string kind, std::string standard, std::string_view meaning) {
   descriptions_.push_back({std::string(name), std::move(kind), std::move(standard), std::string(meaning)});
 }
 
 void KeyReader::add_fault(std::string_view key, std::string found, std::string expected, std::string advice) {
-  faults_.push_back({locate_ ? locate_(key) : std::string(), fmt::format("{}: {}", table_, found),
-                     std::move(expected), std::move(advice)});
+  faults_.push_back({locate_ ? locate_(key) : std::string(), fmt::format("{}: {}", table_, found), std::move(expected),
+                     std::move(advice)});
 }
 
-std::int64_t KeyReader::integer(std::string_view name, std::int64_t standard, std::int64_t low,
-                                std::int64_t high, std::string_view meaning) {
+std::int64_t KeyReader::integer(std::string_view name, std::int64_t standard, std::int64_t low, std::int64_t high,
+                                std::string_view meaning) {
   const std::string kind = fmt::format("integer in [{}, {}]", low, high);
   describe(name, kind, fmt::format("{}", standard), meaning);
   const nlohmann::json* value = find(name);
@@ -86,8 +85,7 @@ std::int64_t KeyReader::integer(std::string_view name, std::int64_t standard, st
   return value->get<std::int64_t>();
 }
 
-double KeyReader::number(std::string_view name, double standard, double low, double high,
-                         std::string_view meaning) {
+double KeyReader::number(std::string_view name, double standard, double low, double high, std::string_view meaning) {
   const std::string kind = fmt::format("number in [{}, {}]", low, high);
   describe(name, kind, fmt::format("{}", standard), meaning);
   const nlohmann::json* value = find(name);
@@ -155,11 +153,11 @@ void KeyReader::refuse_unknown() {
   for (const auto& [name, value] : object_.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string near = nearest_name(name, known);
-    add_fault(name,
-              fmt::format("unknown key {}{}", in_quotes(name),
-                          near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
-              known.empty() ? "no keys" : fmt::format("one of {}", fmt::join(known, ", ")),
-              near.empty() ? "remove it" : fmt::format("{} = …", near));
+    add_fault(
+        name,
+        fmt::format("unknown key {}{}", in_quotes(name), near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+        known.empty() ? "no keys" : fmt::format("one of {}", fmt::join(known, ", ")),
+        near.empty() ? "remove it" : fmt::format("{} = …", near));
   }
 }
 

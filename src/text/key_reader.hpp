@@ -1,6 +1,6 @@
 #pragma once
-// Reads the own keys of a task or a verifier: each key is listed once, with default, range and meaning, and
-// from that listing come the value, the faults (all of them, with file and line) and the documentation.
+// Reads the own keys of a task or a verifier: each key is listed once, with default, range and meaning, and from that
+// listing come the value, the faults (all of them, with file and line) and the documentation.
 
 #include <cstdint>
 #include <functional>
@@ -23,8 +23,7 @@ struct KeyDescription {
 
 class KeyReader {
  public:
-  // `table` as a user knows it: "[data] task = \"operators\"". `object`: the keys that were given; null:
-  // none.
+  // `table` as a user knows it: "[data] task = \"operators\"". `object`: the keys that were given; null: none.
   KeyReader(const nlohmann::json& object, std::string table, Locate locate);
   ~KeyReader();
   KeyReader(const KeyReader&) = delete;
@@ -34,8 +33,8 @@ class KeyReader {
                        std::string_view meaning);
   double number(std::string_view name, double standard, double low, double high, std::string_view meaning);
   std::string text(std::string_view name, std::string_view standard, std::string_view meaning);
-  std::string choice(std::string_view name, std::string_view standard,
-                     const std::vector<std::string_view>& choices, std::string_view meaning);
+  std::string choice(std::string_view name, std::string_view standard, const std::vector<std::string_view>& choices,
+                     std::string_view meaning);
   std::vector<std::string> texts(std::string_view name, std::string_view meaning);  // default: none
 
   bool given(std::string_view name) const;

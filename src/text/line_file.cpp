@@ -1,5 +1,5 @@
-// Reading by large blocks; the kind of file is looked at before it is opened, because opening a pipe would
-// wait for ever.
+// Reading by large blocks; the kind of file is looked at before it is opened, because opening a pipe would wait for
+// ever.
 #include "text/line_file.hpp"
 
 #include <fcntl.h>
@@ -23,8 +23,7 @@ std::int64_t changed_ns(const struct stat& status) {
 }
 
 [[noreturn]] void fail_input(const std::filesystem::path& path, std::string found, std::string advice) {
-  throw Error(ExitCode::no_input,
-              Fault{path.string(), std::move(found), "a readable file", std::move(advice)});
+  throw Error(ExitCode::no_input, Fault{path.string(), std::move(found), "a readable file", std::move(advice)});
 }
 
 void require_regular(const std::filesystem::path& path, const struct stat& status) {
@@ -73,9 +72,7 @@ LineFile::LineFile(std::filesystem::path path) : path_(std::move(path)) {
 
 LineFile::~LineFile() { ::close(descriptor_); }
 
-std::string LineFile::where(std::int64_t number) const {
-  return fmt::format("{}:{}", path_.string(), number);
-}
+std::string LineFile::where(std::int64_t number) const { return fmt::format("{}:{}", path_.string(), number); }
 
 bool LineFile::fill() {
   buffer_.erase(0, at_);
@@ -87,8 +84,8 @@ bool LineFile::fill() {
     got = ::read(descriptor_, buffer_.data() + held, kBlockBytes);
   } while (got < 0 && errno == EINTR);
   if (got < 0)
-    throw Error(ExitCode::io, Fault{path_.string(), fmt::format("cannot be read: {}", std::strerror(errno)),
-                                    "", "check the file system"});
+    throw Error(ExitCode::io, Fault{path_.string(), fmt::format("cannot be read: {}", std::strerror(errno)), "",
+                                    "check the file system"});
   buffer_.resize(held + static_cast<std::size_t>(got));
   return got > 0;
 }
@@ -100,19 +97,17 @@ void LineFile::check_head() {
                                       "text, one JSON object a line", "unpack it first"});
   }
   const bool marked = head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff");
-  const bool zeros =
-      head.size() >= 4 && ((head[1] == '\0' && head[3] == '\0') || (head[0] == '\0' && head[2] == '\0'));
+  const bool zeros = head.size() >= 4 && ((head[1] == '\0' && head[3] == '\0') || (head[0] == '\0' && head[2] == '\0'));
   if (marked || zeros) {
-    throw Error(ExitCode::data, Fault{where(1), "the file looks like UTF-16", "UTF-8",
-                                      "convert it: iconv -f UTF-16 -t UTF-8"});
+    throw Error(ExitCode::data,
+                Fault{where(1), "the file looks like UTF-16", "UTF-8", "convert it: iconv -f UTF-16 -t UTF-8"});
   }
   if (head.starts_with("\xef\xbb\xbf")) at_ = 3;
 }
 
 void LineFile::check_unchanged() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) == 0 && status.st_size == size_ && changed_ns(status) == changed_ns_)
-    return;
+  if (::fstat(descriptor_, &status) == 0 && status.st_size == size_ && changed_ns(status) == changed_ns_) return;
   throw Error(ExitCode::data, Fault{path_.string(), "the file changed while it was read",
                                     "a file that nobody writes to", "start again when it is complete"});
 }

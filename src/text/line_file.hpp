@@ -1,6 +1,6 @@
 #pragma once
-// A text file read line by line with the care that a file from outside needs: every wrong kind of file is
-// refused with a sentence instead of a hang or rubbish, and a line may be of any length.
+// A text file read line by line with the care that a file from outside needs: every wrong kind of file is refused with
+// a sentence instead of a hang or rubbish, and a line may be of any length.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,15 +21,14 @@ class LineFile {
     bool oversized = false;   // longer than kMaxLineBytes: the text is left out
   };
 
-  // Throws Error(no_input) for what is missing, unreadable, a directory, a pipe or a device; Error(data) for
-  // UTF-16 and for compressed files.
+  // Throws Error(no_input) for what is missing, unreadable, a directory, a pipe or a device; Error(data) for UTF-16 and
+  // for compressed files.
   explicit LineFile(std::filesystem::path path);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  // Nothing at the end. Blank lines are returned too. At the end it throws Error(data) if the file changed
-  // meanwhile.
+  // Nothing at the end. Blank lines are returned too. At the end it throws Error(data) if the file changed meanwhile.
   std::optional<Line> next();
   std::string where(std::int64_t number) const;  // "file:line"
   const std::filesystem::path& path() const { return path_; }

@@ -1,5 +1,4 @@
-// The two tokenizers for models trained from scratch: one token a character of an alphabet, or one a word of
-// a list.
+// The two tokenizers for models trained from scratch: one token a character of an alphabet, or one a word of a list.
 #include <algorithm>
 #include <unordered_map>
 
@@ -15,13 +14,11 @@ namespace {
 
 constexpr std::string_view kEnd = "<eos>";
 
-[[noreturn]] void fail_unknown(std::string_view what, std::string_view found, std::size_t offset,
-                               std::size_t known) {
-  throw Error(ExitCode::data, Fault{"",
-                                    fmt::format("the {} {} at byte {} is unknown to the tokenizer", what,
-                                                in_quotes(found), offset),
-                                    fmt::format("one of the {} {}s of [tokenizer]", known, what),
-                                    "add it to [tokenizer], or change the text"});
+[[noreturn]] void fail_unknown(std::string_view what, std::string_view found, std::size_t offset, std::size_t known) {
+  throw Error(
+      ExitCode::data,
+      Fault{"", fmt::format("the {} {} at byte {} is unknown to the tokenizer", what, in_quotes(found), offset),
+            fmt::format("one of the {} {}s of [tokenizer]", known, what), "add it to [tokenizer], or change the text"});
 }
 
 // Pieces in order of their ids, the last one <eos>.
@@ -29,16 +26,15 @@ class TableTokenizer : public Tokenizer {
  public:
   TableTokenizer(std::vector<std::string> pieces, std::string_view noun) {
     std::vector<Fault> faults;
-    if (pieces.empty())
-      faults.push_back({"", fmt::format("[tokenizer] has no {}", noun), "at least one", "list them"});
+    if (pieces.empty()) faults.push_back({"", fmt::format("[tokenizer] has no {}", noun), "at least one", "list them"});
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const bool fresh = id_.emplace(pieces[i], static_cast<std::int32_t>(i)).second;
       if (pieces[i] == kEnd) {
         faults.push_back(
             {"", "[tokenizer] lists <eos>", "the end token is added by itself, as the last id", "remove it"});
       } else if (!fresh) {
-        faults.push_back({"", fmt::format("[tokenizer] lists the {} {} twice", noun, in_quotes(pieces[i])),
-                          "each once", "remove one of them"});
+        faults.push_back({"", fmt::format("[tokenizer] lists the {} {} twice", noun, in_quotes(pieces[i])), "each once",
+                          "remove one of them"});
       }
     }
     if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
@@ -49,9 +45,9 @@ class TableTokenizer : public Tokenizer {
 
   std::string bytes(std::int32_t id) const override {
     if (!contains(id)) {
-      throw Error(ExitCode::data, Fault{"", fmt::format("token id {} is outside the vocabulary", id),
-                                        fmt::format("0 to {}", vocabulary_size() - 1),
-                                        "use the tokenizer that made the ids"});
+      throw Error(ExitCode::data,
+                  Fault{"", fmt::format("token id {} is outside the vocabulary", id),
+                        fmt::format("0 to {}", vocabulary_size() - 1), "use the tokenizer that made the ids"});
     }
     return piece_[static_cast<std::size_t>(id)];
   }
@@ -79,8 +75,7 @@ class TableTokenizer : public Tokenizer {
 
 class CharacterTokenizer final : public TableTokenizer {
  public:
-  explicit CharacterTokenizer(std::vector<std::string> alphabet)
-      : TableTokenizer(std::move(alphabet), "character") {}
+  explicit CharacterTokenizer(std::vector<std::string> alphabet) : TableTokenizer(std::move(alphabet), "character") {}
 
   std::vector<std::int32_t> encode(std::string_view text, SpecialText special) const override {
     require_valid(text);
@@ -112,8 +107,8 @@ class CharacterTokenizer final : public TableTokenizer {
  private:
   static void require_valid(std::string_view text) {
     if (const auto bad = first_invalid_utf8(text)) {
-      throw Error(ExitCode::data, Fault{"", fmt::format("the text is not valid UTF-8 at byte {}", *bad),
-                                        "UTF-8", "convert the file, for example with iconv"});
+      throw Error(ExitCode::data, Fault{"", fmt::format("the text is not valid UTF-8 at byte {}", *bad), "UTF-8",
+                                        "convert the file, for example with iconv"});
     }
   }
 };
@@ -147,14 +142,12 @@ class WordTokenizer final : public TableTokenizer {
 
 void require_utf8(std::string_view text, std::string_view key) {
   if (first_invalid_utf8(text)) {
-    throw Error(ExitCode::config, Fault{"", fmt::format("[tokenizer] {} is not valid UTF-8", key), "UTF-8",
-                                        "convert the deck"});
+    throw Error(ExitCode::config,
+                Fault{"", fmt::format("[tokenizer] {} is not valid UTF-8", key), "UTF-8", "convert the deck"});
   }
 }
 
-std::vector<std::string> owned(const std::vector<std::string_view>& views) {
-  return {views.begin(), views.end()};
-}
+std::vector<std::string> owned(const std::vector<std::string_view>& views) { return {views.begin(), views.end()}; }
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// What every kind of tokenizer has: pieces for people, the hash, and how one is made from a deck or a
-// checkpoint.
+// What every kind of tokenizer has: pieces for people, the hash, and how one is made from a deck or a checkpoint.
 #include "text/tokenizer.hpp"
 
 #include <fmt/format.h>
@@ -63,9 +62,8 @@ std::shared_ptr<const Tokenizer> tokenizer_from_json(const Json& json) {
   } catch (const Error& error) {
     throw Error(ExitCode::data, error.faults());
   }
-  throw Error(ExitCode::data,
-              Fault{"", fmt::format("the stored tokenizer is of the unknown kind {}", in_quotes(kind)),
-                    "characters or words", "use the version of maxplus that wrote it"});
+  throw Error(ExitCode::data, Fault{"", fmt::format("the stored tokenizer is of the unknown kind {}", in_quotes(kind)),
+                                    "characters or words", "use the version of maxplus that wrote it"});
 }
 
 }  // namespace maxplus

@@ -1,9 +1,8 @@
 #pragma once
 // Text to token ids and back.
 //
-// Sampled ids are the only truth; text is decoded from whole sequences, for scoring and for people. A
-// tokenizer is immutable, travels inside checkpoints as JSON, and its hash says whether two runs speak the
-// same ids.
+// Sampled ids are the only truth; text is decoded from whole sequences, for scoring and for people. A tokenizer is
+// immutable, travels inside checkpoints as JSON, and its hash says whether two runs speak the same ids.
 
 #include <cstdint>
 #include <memory>
@@ -21,8 +20,7 @@ namespace maxplus {
 
 using Json = nlohmann::ordered_json;
 
-// What a text may mean: what a user or a tool wrote is plain text, where "<eos>" must not become the end
-// token.
+// What a text may mean: what a user or a tool wrote is plain text, where "<eos>" must not become the end token.
 enum class SpecialText { as_tokens, as_text };
 
 class Tokenizer {
@@ -31,8 +29,7 @@ class Tokenizer {
 
   // Throws Error(ExitCode::data) that says what is unknown and where it stands.
   virtual std::vector<std::int32_t> encode(std::string_view text, SpecialText special) const = 0;
-  // Special tokens are written as their pieces. Throws Error(ExitCode::data) for an id outside the
-  // vocabulary.
+  // Special tokens are written as their pieces. Throws Error(ExitCode::data) for an id outside the vocabulary.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
   // The bytes that the token stands for; a byte-level token may hold a part of a code point.
   virtual std::string bytes(std::int32_t id) const = 0;
@@ -54,8 +51,8 @@ std::shared_ptr<const Tokenizer> make_character_tokenizer(std::string_view alpha
 // Throws Error(ExitCode::config).
 std::shared_ptr<const Tokenizer> make_word_tokenizer(std::string_view words);
 
-// From the keys of the deck's [tokenizer]: kind = "characters" with alphabet, or "words" with words. All
-// faults at once, `where` in each; throws Error(ExitCode::config).
+// From the keys of the deck's [tokenizer]: kind = "characters" with alphabet, or "words" with words. All faults at
+// once, `where` in each; throws Error(ExitCode::config).
 std::shared_ptr<const Tokenizer> tokenizer_from_keys(std::string_view kind, std::string_view alphabet,
                                                      std::string_view words, const std::string& where);
 // The inverse of to_json(); throws Error(ExitCode::data).

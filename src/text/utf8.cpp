@@ -1,5 +1,4 @@
-// Strict UTF-8: the table of well-formed byte sequences of the Unicode standard (3.9, table 3-7), written as
-// code.
+// Strict UTF-8: the table of well-formed byte sequences of the Unicode standard (3.9, table 3-7), written as code.
 #include "text/utf8.hpp"
 
 #include <algorithm>
@@ -75,8 +74,7 @@ std::string in_quotes(std::string_view text) {
   while (i < text.size() && i < kQuotedBytes) {
     const std::size_t n = length_at(text, i);
     const std::uint8_t byte = byte_at(text, i);
-    const bool plain =
-        n > 1 ? !(byte == 0xC2 && byte_at(text, i + 1) < 0xA0) : n == 1 && byte >= 0x20 && byte != 0x7F;
+    const bool plain = n > 1 ? !(byte == 0xC2 && byte_at(text, i + 1) < 0xA0) : n == 1 && byte >= 0x20 && byte != 0x7F;
     if (plain) {
       out += text.substr(i, n);
     } else {

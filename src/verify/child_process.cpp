@@ -1,5 +1,5 @@
-// Starting, feeding and ending a child. Between vfork and execve only system calls are made: the child shares
-// our memory.
+// Starting, feeding and ending a child. Between vfork and execve only system calls are made: the child shares our
+// memory.
 #include "verify/child_process.hpp"
 
 #include <fcntl.h>
@@ -29,10 +29,9 @@ constexpr int kFirstFree = 3;
 constexpr int kNotExecutable = 127;
 
 [[noreturn]] void fail_os(const char* call) {
-  throw Error(ExitCode::os, Fault{"",
-                                  fmt::format("a program of the verifier cannot be started: {}: {}", call,
-                                              std::strerror(errno)),
-                                  "", "check the limits on processes and open files (ulimit -u, -n)"});
+  throw Error(ExitCode::os,
+              Fault{"", fmt::format("a program of the verifier cannot be started: {}: {}", call, std::strerror(errno)),
+                    "", "check the limits on processes and open files (ulimit -u, -n)"});
 }
 
 // Everything the child needs, made beforehand.
@@ -50,8 +49,7 @@ struct Start {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != start.parent) ::_exit(kNotExecutable);  // it died in between
-  if (::dup2(start.input, 0) < 0 || ::dup2(start.output, 1) < 0 || ::dup2(start.errors, 2) < 0)
-    ::_exit(kNotExecutable);
+  if (::dup2(start.input, 0) < 0 || ::dup2(start.output, 1) < 0 || ::dup2(start.errors, 2) < 0) ::_exit(kNotExecutable);
 #ifdef SYS_close_range
   const bool closed = ::syscall(SYS_close_range, kFirstFree, ~0U, 0) == 0;
 #else
@@ -83,8 +81,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return list;
 }
 
-// Both ends close on exec and lie above the three standard ones, so that dup2 in the child cannot overwrite
-// one.
+// Both ends close on exec and lie above the three standard ones, so that dup2 in the child cannot overwrite one.
 void make_pipe(int (&end)[2]) {
   int raw[2];
   if (::pipe2(raw, O_CLOEXEC) != 0) fail_os("pipe");
@@ -106,8 +103,7 @@ ChildProcess::ChildProcess(const ChildProgram& program) {
   make_pipe(to_child);
   make_pipe(from_child);
   const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  const int errors =
-      program.errors == ChildErrors::inherit ? 2 : ::fcntl(nothing, F_DUPFD_CLOEXEC, kFirstFree);
+  const int errors = program.errors == ChildErrors::inherit ? 2 : ::fcntl(nothing, F_DUPFD_CLOEXEC, kFirstFree);
   const std::vector<char*> argument = pointers(program.argument), environment = pointers(program.environment);
   const long most = ::sysconf(_SC_OPEN_MAX);
   const Start start = {program.argument[0].c_str(),

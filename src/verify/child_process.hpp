@@ -1,9 +1,9 @@
 #pragma once
 // A program of the user's, started as a child with pipes for its input and output.
 //
-// The child gets nothing of ours: a cleaned environment, no open files but its three, default signals, its
-// own process group. It is killed by the kernel when the thread that started it ends. No copy of our memory
-// is made (vfork), as MPI libraries demand.
+// The child gets nothing of ours: a cleaned environment, no open files but its three, default signals, its own process
+// group. It is killed by the kernel when the thread that started it ends. No copy of our memory is made (vfork), as MPI
+// libraries demand.
 
 #include <sys/types.h>
 

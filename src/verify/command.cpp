@@ -13,18 +13,18 @@
 namespace maxplus {
 
 const char* const kCommandGrammar =
-    "`command` is started once a worker and lives on. It gets one JSON line a rollout on standard input: "
-    "{\"id\", \"rollout_id\",\n"
-    "\"prompt\", \"response\", \"finish\", \"answer\", …the problem's other keys}, and answers with one line "
-    "on standard output:\n"
-    "{\"reward\": x, \"verdict\": "
-    "\"correct\"|\"wrong\"|\"no_answer\"|\"gold_unusable\"|\"timed_out\"|\"crashed\", \"extracted\": text}.\n"
-    "`reward` is a finite number; without `verdict`, a reward above 0 is correct, any other wrong; "
-    "`extracted` is optional.\n"
-    "It must flush its output after each line, and write nothing else there. A program that gives no answer "
-    "within timeout_s,\n"
-    "ends, writes anything else or more than 1 MiB is killed with its process group and replaced; its item "
-    "is `crashed` (our fault, not the answer's)\n"
+    "`command` is started once a worker and lives on. It gets one JSON line a rollout on standard input: {\"id\", "
+    "\"rollout_id\",\n"
+    "\"prompt\", \"response\", \"finish\", \"answer\", …the problem's other keys}, and answers with one line on "
+    "standard output:\n"
+    "{\"reward\": x, \"verdict\": \"correct\"|\"wrong\"|\"no_answer\"|\"gold_unusable\"|\"timed_out\"|\"crashed\", "
+    "\"extracted\": text}.\n"
+    "`reward` is a finite number; without `verdict`, a reward above 0 is correct, any other wrong; `extracted` is "
+    "optional.\n"
+    "It must flush its output after each line, and write nothing else there. A program that gives no answer within "
+    "timeout_s,\n"
+    "ends, writes anything else or more than 1 MiB is killed with its process group and replaced; its item is "
+    "`crashed` (our fault, not the answer's)\n"
     "and leaves its group. It runs in the deck's folder, with PATH, HOME, LANG=C.UTF-8 and the variables of\n"
     "`keep_environment` only. It is trusted: nothing confines it.";
 
@@ -40,8 +40,7 @@ Assessment read_answer(const std::string& line) {
     return crashed(fmt::format("the program's answer: {}", error.faults()[0].found));
   }
   const auto reward = json.find("reward");
-  if (reward == json.end() || !reward->is_number())
-    return crashed("the program's answer has no number \"reward\"");
+  if (reward == json.end() || !reward->is_number()) return crashed("the program's answer has no number \"reward\"");
   const double value = reward->get<double>();
   if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
     return crashed("the program's reward is not finite");
@@ -63,11 +62,9 @@ Assessment read_answer(const std::string& line) {
 class CommandVerifier final : public Verifier {
  public:
   CommandVerifier(ChildProgram program, const VerifierSettings& settings)
-      : workers_(std::make_unique<CommandWorkers>(std::move(program), settings.workers, settings.timeout_s)) {
-  }
+      : workers_(std::make_unique<CommandWorkers>(std::move(program), settings.workers, settings.timeout_s)) {}
 
-  Assessment assess(const Problem& problem, const Rollout& rollout,
-                    std::string_view response) const override {
+  Assessment assess(const Problem& problem, const Rollout& rollout, std::string_view response) const override {
     Json line = {{"id", problem.id},     {"rollout_id", rollout.id.text()},   {"prompt", problem.prompt_text},
                  {"response", response}, {"finish", name_of(rollout.finish)}, {"answer", problem.answer}};
     for (const auto& [key, value] : problem.extra.items()) {
@@ -89,8 +86,7 @@ std::vector<std::string> cleaned_environment(const std::vector<std::string>& kee
   std::vector<std::string> names = {"PATH", "HOME"};
   names.insert(names.end(), keep.begin(), keep.end());
   for (const std::string& name : names) {
-    if (const char* value = std::getenv(name.c_str()); value != nullptr)
-      environment.push_back(name + "=" + value);
+    if (const char* value = std::getenv(name.c_str()); value != nullptr) environment.push_back(name + "=" + value);
   }
   return environment;
 }
@@ -100,20 +96,17 @@ std::vector<std::string> cleaned_environment(const std::vector<std::string>& kee
 std::shared_ptr<const Verifier> make_command_verifier(KeyReader& keys, const VerifierSettings& settings) {
   ChildProgram program;
   program.argument = keys.texts("command", "the program and its arguments");
-  const std::vector<std::string> keep =
-      keys.texts("keep_environment", "names of variables that the program may see");
-  const std::string errors = keys.choice("standard_error", "discard", {"discard", "inherit"},
-                                         "what becomes of the program's standard error");
+  const std::vector<std::string> keep = keys.texts("keep_environment", "names of variables that the program may see");
+  const std::string errors =
+      keys.choice("standard_error", "discard", {"discard", "inherit"}, "what becomes of the program's standard error");
   if (program.argument.empty() || program.argument[0].empty()) {
-    keys.add_fault("command", "command is missing", "a list of texts",
-                   "command = [\"python3\", \"judge.py\"]");
+    keys.add_fault("command", "command is missing", "a list of texts", "command = [\"python3\", \"judge.py\"]");
     return nullptr;
   }
   const std::string found = find_program(program.argument[0], settings.folder);
   if (found.empty()) {
     keys.add_fault("command", fmt::format("command: {} cannot be started", in_quotes(program.argument[0])),
-                   "a program in PATH, or a path to an executable file",
-                   "check its name and its permissions");
+                   "a program in PATH, or a path to an executable file", "check its name and its permissions");
     return nullptr;
   }
   program.argument[0] = found;

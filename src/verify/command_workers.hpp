@@ -1,10 +1,9 @@
 #pragma once
 // The worker processes of the verifier `command` and the one thread that keeps them.
 //
-// The keeper alone starts, feeds, reads, kills and reaps; askers wait for its answer. So no write or read can
-// block an asker, and the kernel's rule that a child dies with the thread that started it holds for the whole
-// life of the workers. A worker that is stuck, dies, or speaks out of turn is killed and replaced; its item
-// fails with the reason.
+// The keeper alone starts, feeds, reads, kills and reaps; askers wait for its answer. So no write or read can block an
+// asker, and the kernel's rule that a child dies with the thread that started it holds for the whole life of the
+// workers. A worker that is stuck, dies, or speaks out of turn is killed and replaced; its item fails with the reason.
 
 #include <cstdint>
 #include <memory>
@@ -26,8 +25,8 @@ class CommandWorkers {
   CommandWorkers(const CommandWorkers&) = delete;
   CommandWorkers& operator=(const CommandWorkers&) = delete;
 
-  // Hands the line to a free worker and waits for its answer; the deadline runs from the hand-over. Any
-  // number of threads.
+  // Hands the line to a free worker and waits for its answer; the deadline runs from the hand-over. Any number of
+  // threads.
   Answer ask(std::string line);
   // Workers that were killed or found dead so far.
   std::int64_t replaced() const;

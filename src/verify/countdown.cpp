@@ -1,8 +1,7 @@
-// The verifier `countdown`: an expression of the given numbers, each once, that makes the target. Exact
-// rationals.
+// The verifier `countdown`: an expression of the given numbers, each once, that makes the target. Exact rationals.
 //
-// A recursive-descent parser with a depth limit; a sum of products of factors. All arithmetic is checked:
-// what does not fit 127 bits is wrong, never wrapped.
+// A recursive-descent parser with a depth limit; a sum of products of factors. All arithmetic is checked: what does not
+// fit 127 bits is wrong, never wrapped.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -15,19 +14,18 @@
 namespace maxplus {
 
 const char* const kCountdownGrammar =
-    "The problem gives \"numbers\" (a list of integers) and \"target\" (an integer), in its \"answer\" or "
-    "beside it (a target may be\n"
-    "the answer itself). The answer taken is the inside of the last complete <answer>…</answer> of the "
-    "response:\n"
+    "The problem gives \"numbers\" (a list of integers) and \"target\" (an integer), in its \"answer\" or beside it (a "
+    "target may be\n"
+    "the answer itself). The answer taken is the inside of the last complete <answer>…</answer> of the response:\n"
     "    sum     = product { (\"+\" | \"-\") product }\n"
     "    product = factor { (\"*\" | \"/\") factor }\n"
     "    factor  = integer | \"-\" factor | \"(\" sum \")\"\n"
-    "with white space anywhere between; × · ÷ − may stand for * * / -. Usual precedence, left to right, "
-    "exact fractions. Correct:\n"
-    "every given number is used exactly once, no other number, and the value is the target. No such tag or "
-    "nothing in it:\n"
-    "no_answer. A syntax error, a division by 0, an \"=\", more than 4,096 bytes or 64 levels: wrong. "
-    "Unreadable numbers or\n"
+    "with white space anywhere between; × · ÷ − may stand for * * / -. Usual precedence, left to right, exact "
+    "fractions. Correct:\n"
+    "every given number is used exactly once, no other number, and the value is the target. No such tag or nothing in "
+    "it:\n"
+    "no_answer. A syntax error, a division by 0, an \"=\", more than 4,096 bytes or 64 levels: wrong. Unreadable "
+    "numbers or\n"
     "target: gold_unusable.";
 
 namespace {
@@ -65,14 +63,12 @@ std::optional<Rational> applied(const Rational& a, char op, const Rational& b) {
   bool overflow = false;
   if (op == '*' || op == '/') {
     const Wide factor_above = op == '*' ? b.above : b.below, factor_below = op == '*' ? b.below : b.above;
-    overflow = __builtin_mul_overflow(a.above, factor_above, &above) ||
-               __builtin_mul_overflow(a.below, factor_below, &below);
+    overflow =
+        __builtin_mul_overflow(a.above, factor_above, &above) || __builtin_mul_overflow(a.below, factor_below, &below);
   } else {
-    overflow = __builtin_mul_overflow(a.above, b.below, &left) ||
-               __builtin_mul_overflow(b.above, a.below, &right) ||
+    overflow = __builtin_mul_overflow(a.above, b.below, &left) || __builtin_mul_overflow(b.above, a.below, &right) ||
                __builtin_mul_overflow(a.below, b.below, &below) ||
-               (op == '+' ? __builtin_add_overflow(left, right, &above)
-                          : __builtin_sub_overflow(left, right, &above));
+               (op == '+' ? __builtin_add_overflow(left, right, &above) : __builtin_sub_overflow(left, right, &above));
   }
   constexpr Wide kLimit = Wide{1} << 120;  // so that negation and comparison are safe
   if (overflow || above > kLimit || above < -kLimit || below > kLimit || below < -kLimit) return std::nullopt;
@@ -110,8 +106,7 @@ class Parser {
 
  private:
   void skip_space() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
-      ++at_;
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
   }
   bool next_is(char a, char b) {
     skip_space();

@@ -1,5 +1,4 @@
-// Scanning and exact comparison. Notation: i a position in the text, all scanners return the end of what they
-// took.
+// Scanning and exact comparison. Notation: i a position in the text, all scanners return the end of what they took.
 #include "verify/decimal.hpp"
 
 #include <algorithm>
@@ -154,8 +153,7 @@ std::vector<TextNumber> find_numbers(std::string_view text) {
     TextNumber number;
     std::size_t end = i;
     const char c = text[i];
-    const bool candidate =
-        is_digit(c) || c == '.' || c == '-' || c == '+' || text.substr(i).starts_with(kMinusSign);
+    const bool candidate = is_digit(c) || c == '.' || c == '-' || c == '+' || text.substr(i).starts_with(kMinusSign);
     if (candidate && may_begin(text, i)) end = scan_number(text, i, number);
     if (end > i) {
       numbers.push_back(number);
@@ -170,13 +168,11 @@ std::vector<TextNumber> find_numbers(std::string_view text) {
 bool equal_exactly(const TextNumber& a, const TextNumber& b) {
   if (!a.denominator && !b.denominator) return same(a.numerator, b.numerator);
   for (const TextNumber* n : {&a, &b}) {
-    if (n->numerator.digits.size() > kMaxDigits ||
-        (n->denominator && n->denominator->digits.size() > kMaxDigits))
+    if (n->numerator.digits.size() > kMaxDigits || (n->denominator && n->denominator->digits.size() > kMaxDigits))
       return false;
   }
   const Decimal one = {false, "1", 1};
-  return same(product(a.numerator, b.denominator.value_or(one)),
-              product(b.numerator, a.denominator.value_or(one)));
+  return same(product(a.numerator, b.denominator.value_or(one)), product(b.numerator, a.denominator.value_or(one)));
 }
 
 double approximate(const TextNumber& number) {

@@ -20,8 +20,8 @@ struct TextNumber {
   std::string_view text;               // where it stands
 };
 
-// Every number of a text, in order: sign, digits with or without thousands commas, decimals, exponent, or a
-// fraction a/b. Digits inside a word are none; nor is a fraction by 0.
+// Every number of a text, in order: sign, digits with or without thousands commas, decimals, exponent, or a fraction
+// a/b. Digits inside a word are none; nor is a fraction by 0.
 std::vector<TextNumber> find_numbers(std::string_view text);
 
 bool equal_exactly(const TextNumber& a, const TextNumber& b);

@@ -6,10 +6,10 @@
 namespace maxplus {
 
 const char* const kExactGrammar =
-    "The answer taken is the inside of the last complete <answer>…</answer>, or the whole response where "
-    "there is none, without\n"
-    "white space at its ends. It is correct if it equals the gold answer byte for byte. A gold number counts "
-    "as its shortest\n"
+    "The answer taken is the inside of the last complete <answer>…</answer>, or the whole response where there is "
+    "none, without\n"
+    "white space at its ends. It is correct if it equals the gold answer byte for byte. A gold number counts as its "
+    "shortest\n"
     "decimal text. An empty answer is no_answer; a gold answer that is empty, null, a list or an object is "
     "gold_unusable.";
 

@@ -14,12 +14,10 @@ std::optional<std::string_view> last_answer_tag(std::string_view response);
 // The inside of the last \boxed{…} with balanced braces.
 std::optional<std::string_view> last_box(std::string_view response);
 
-// Text as it is, trimmed; a number in its shortest decimal form. Nothing for an empty text or any other kind
-// of value.
+// Text as it is, trimmed; a number in its shortest decimal form. Nothing for an empty text or any other kind of value.
 std::optional<std::string> gold_text(const Json& answer);
 
-// The value of a key that stands in the answer (an object) or among the other keys of the problem; null if in
-// neither.
+// The value of a key that stands in the answer (an object) or among the other keys of the problem; null if in neither.
 const Json* find_given(const Problem& problem, const char* key);
 
 }  // namespace maxplus

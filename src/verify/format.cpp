@@ -10,10 +10,10 @@
 namespace maxplus {
 
 const char* const kFormatGrammar =
-    "Reward 1 if the whole response matches the regular expression `pattern` (PCRE2, UTF-8; write (?s) where "
-    "a dot shall match a\n"
-    "line feed), else 0. The answer is not looked at: beside another part, that part's verdict stands. A "
-    "match that exceeds its\n"
+    "Reward 1 if the whole response matches the regular expression `pattern` (PCRE2, UTF-8; write (?s) where a dot "
+    "shall match a\n"
+    "line feed), else 0. The answer is not looked at: beside another part, that part's verdict stands. A match that "
+    "exceeds its\n"
     "limits (2,000,000 steps, depth 20,000, 20 MB) is timed_out with reward 0.";
 
 namespace {
@@ -27,12 +27,9 @@ class FormatVerifier final : public Verifier {
   explicit FormatVerifier(const std::string& pattern) : pattern_(pattern) {}
   Assessment assess(const Problem&, const Rollout&, std::string_view response) const override {
     switch (pattern_.matches_whole(response)) {
-      case Pattern::Outcome::found:
-        return judged(Verdict::correct, "");
-      case Pattern::Outcome::none:
-        return judged(Verdict::wrong, "");
-      case Pattern::Outcome::limit_hit:
-        break;
+      case Pattern::Outcome::found: return judged(Verdict::correct, "");
+      case Pattern::Outcome::none: return judged(Verdict::wrong, "");
+      case Pattern::Outcome::limit_hit: break;
     }
     return judged(Verdict::timed_out, "");
   }

@@ -12,19 +12,18 @@
 namespace maxplus {
 
 const char* const kNumberGrammar =
-    "A number: sign, digits (with or without thousands commas), decimals, exponent; or a fraction a/b of two "
-    "such. 12, -3.50,\n"
-    "1,234, 6e3, 3/4. Currency and percent signs around it are ignored; digits inside a word (x1, 3rd) are "
-    "no number.\n"
-    "The answer taken is the only number inside the last complete <answer>…</answer>; without such a tag "
-    "inside the last\n"
-    "\\boxed{…}; without a box behind the last \"####\"; without that it is the last number of the response. "
-    "Several numbers\n"
+    "A number: sign, digits (with or without thousands commas), decimals, exponent; or a fraction a/b of two such. 12, "
+    "-3.50,\n"
+    "1,234, 6e3, 3/4. Currency and percent signs around it are ignored; digits inside a word (x1, 3rd) are no number.\n"
+    "The answer taken is the only number inside the last complete <answer>…</answer>; without such a tag inside the "
+    "last\n"
+    "\\boxed{…}; without a box behind the last \"####\"; without that it is the last number of the response. Several "
+    "numbers\n"
     "inside a tag, a box or behind #### are wrong, none is no_answer.\n"
-    "Correct: equal to the gold number exactly (decimals and fractions, no rounding), or within `tolerance`, "
-    "or within\n"
-    "`relative_tolerance` times the gold number (both compared in double precision). The gold answer is a "
-    "number, or text that\n"
+    "Correct: equal to the gold number exactly (decimals and fractions, no rounding), or within `tolerance`, or "
+    "within\n"
+    "`relative_tolerance` times the gold number (both compared in double precision). The gold answer is a number, or "
+    "text that\n"
     "is one number (behind its last \"####\", if it has one); anything else is gold_unusable.";
 
 namespace {
@@ -77,8 +76,7 @@ class NumberVerifier final : public Verifier {
 
 std::shared_ptr<const Verifier> make_number_verifier(KeyReader& keys, const VerifierSettings&) {
   const double tolerance = keys.number("tolerance", 0, 0, 1e300, "largest difference that counts as equal");
-  const double relative =
-      keys.number("relative_tolerance", 0, 0, 1, "the same as a share of the gold number");
+  const double relative = keys.number("relative_tolerance", 0, 0, 1, "the same as a share of the gold number");
   return std::make_shared<NumberVerifier>(tolerance, relative);
 }
 

@@ -1,5 +1,5 @@
-// The verifier `operators` of the quickstart's task: only what stands behind the last arrow counts, the
-// reasoning is not read.
+// The verifier `operators` of the quickstart's task: only what stands behind the last arrow counts, the reasoning is
+// not read.
 #include <array>
 #include <charconv>
 #include <optional>
@@ -15,14 +15,14 @@
 namespace maxplus {
 
 const char* const kOperatorsGrammar =
-    "The problem gives three numbers and a target: {\"numbers\": [9, 3, 6], \"target\": 12} in \"answer\" or "
-    "beside it, or as the\n"
+    "The problem gives three numbers and a target: {\"numbers\": [9, 3, 6], \"target\": 12} in \"answer\" or beside "
+    "it, or as the\n"
     "prompt \"9 3 6 = 12 :\". The response is words between white space. Correct: it ended by itself (finish "
     "\"stopped\"); exactly\n"
-    "five words follow the last \"->\"; words 1, 3, 5 are the three numbers in order, words 2 and 4 are + - "
-    "or *; and the value,\n"
-    "computed from left to right without precedence, is the target. Not ended, or no arrow, or nothing "
-    "behind it: no_answer.\n"
+    "five words follow the last \"->\"; words 1, 3, 5 are the three numbers in order, words 2 and 4 are + - or *; and "
+    "the value,\n"
+    "computed from left to right without precedence, is the target. Not ended, or no arrow, or nothing behind it: "
+    "no_answer.\n"
     "Anything else: wrong. No three numbers and target: gold_unusable.";
 
 namespace {
@@ -46,8 +46,7 @@ std::optional<Given> given_in_keys(const Problem& problem) {
   const Json* numbers = find_given(problem, "numbers");
   const Json* target = find_given(problem, "target");
   if (target == nullptr && problem.answer.is_number_integer()) target = &problem.answer;
-  if (numbers == nullptr || target == nullptr || !numbers->is_array() || numbers->size() != 3)
-    return std::nullopt;
+  if (numbers == nullptr || target == nullptr || !numbers->is_array() || numbers->size() != 3) return std::nullopt;
   Given given;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto n = integer_of((*numbers)[i].dump());
@@ -63,8 +62,7 @@ std::optional<Given> given_in_keys(const Problem& problem) {
 std::optional<Given> given_in_prompt(std::string_view prompt) {
   const std::vector<std::string_view> word = split_words(prompt);
   if (word.size() < 5 || word[3] != "=") return std::nullopt;
-  const auto a = integer_of(word[0]), b = integer_of(word[1]), c = integer_of(word[2]),
-             t = integer_of(word[4]);
+  const auto a = integer_of(word[0]), b = integer_of(word[1]), c = integer_of(word[2]), t = integer_of(word[4]);
   if (!a || !b || !c || !t) return std::nullopt;
   return Given{{*a, *b, *c}, *t};
 }
@@ -92,8 +90,7 @@ bool is_right(const Given& given, const std::vector<std::string_view>& word) {
 
 class OperatorsVerifier final : public Verifier {
  public:
-  Assessment assess(const Problem& problem, const Rollout& rollout,
-                    std::string_view response) const override {
+  Assessment assess(const Problem& problem, const Rollout& rollout, std::string_view response) const override {
     auto given = given_in_keys(problem);
     if (!given) given = given_in_prompt(problem.prompt_text);
     if (!given) return judged(Verdict::gold_unusable, "");

@@ -46,8 +46,8 @@ struct Pattern::Compiled {
 Pattern::Pattern(const std::string& pattern) : compiled_(std::make_unique<Compiled>()) {
   int error = 0;
   PCRE2_SIZE offset = 0;
-  compiled_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF,
-                                  &error, &offset, nullptr);
+  compiled_->code =
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF, &error, &offset, nullptr);
   if (compiled_->code == nullptr) {
     unsigned char message[160];
     pcre2_get_error_message(error, message, sizeof message);
@@ -69,8 +69,8 @@ Pattern::Match Pattern::last_match(std::string_view response) const {
   Match last;
   std::size_t start = 0;
   for (int count = 0; start <= subject.size(); ++count) {
-    const int rc = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(),
-                               start, 0, data.get(), compiled_->context);
+    const int rc = pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), start, 0,
+                               data.get(), compiled_->context);
     if (rc == PCRE2_ERROR_NOMATCH) return last;
     if (rc < 0 || count == kMaxMatches) return {Outcome::limit_hit, {}, {}};
     const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(data.get());

@@ -1,6 +1,5 @@
 #pragma once
-// A regular expression (PCRE2) with bounds on its work: a pattern that runs away ends as `limit_hit`, never
-// as a hang.
+// A regular expression (PCRE2) with bounds on its work: a pattern that runs away ends as `limit_hit`, never as a hang.
 
 #include <cstddef>
 #include <memory>

@@ -11,15 +11,15 @@
 namespace maxplus {
 
 const char* const kRegexGrammar =
-    "A Perl-compatible regular expression (PCRE2, UTF-8) is searched in the response. It comes from the key "
-    "`pattern`; without\n"
+    "A Perl-compatible regular expression (PCRE2, UTF-8) is searched in the response. It comes from the key `pattern`; "
+    "without\n"
     "that key the problem's own key \"pattern\" is taken, and without that its answer is the pattern.\n"
-    "A pattern with a group: the group of the last match, without white space at its ends, is the answer "
-    "taken; it is correct if\n"
-    "it equals the gold answer byte for byte (where the answer is itself the pattern: if there is a match). "
-    "A pattern without a\n"
-    "group: correct if there is a match, whatever the answer. No match, or an empty group: no_answer; "
-    "without a group: wrong.\n"
+    "A pattern with a group: the group of the last match, without white space at its ends, is the answer taken; it is "
+    "correct if\n"
+    "it equals the gold answer byte for byte (where the answer is itself the pattern: if there is a match). A pattern "
+    "without a\n"
+    "group: correct if there is a match, whatever the answer. No match, or an empty group: no_answer; without a group: "
+    "wrong.\n"
     "A search that exceeds its limits (2,000,000 steps, depth 20,000, 20 MB, 1,000 matches) is timed_out.";
 
 namespace {
@@ -36,8 +36,8 @@ class RegexVerifier final : public Verifier {
     if (!text) return judged(Verdict::gold_unusable, "");
     try {
       const Pattern pattern(*text);
-      return search(pattern, own != nullptr && pattern.has_group() ? Compare::gold : Compare::nothing,
-                    problem, response);
+      return search(pattern, own != nullptr && pattern.has_group() ? Compare::gold : Compare::nothing, problem,
+                    response);
     } catch (const std::invalid_argument&) {
       return judged(Verdict::gold_unusable, "");
     }
@@ -47,8 +47,7 @@ class RegexVerifier final : public Verifier {
  private:
   enum class Compare { gold, nothing };
 
-  static Assessment search(const Pattern& pattern, Compare compare, const Problem& problem,
-                           std::string_view response) {
+  static Assessment search(const Pattern& pattern, Compare compare, const Problem& problem, std::string_view response) {
     const auto gold = gold_text(problem.answer);
     if (compare == Compare::gold && !gold) return judged(Verdict::gold_unusable, "");
     const Pattern::Match match = pattern.last_match(response);
@@ -74,8 +73,7 @@ std::shared_ptr<const Verifier> make_regex_verifier(KeyReader& keys, const Verif
     try {
       pattern = std::make_shared<Pattern>(text);
     } catch (const std::invalid_argument& error) {
-      keys.add_fault("pattern",
-                     fmt::format("pattern = {} does not compile: {}", in_quotes(text), error.what()),
+      keys.add_fault("pattern", fmt::format("pattern = {} does not compile: {}", in_quotes(text), error.what()),
                      "a Perl-compatible regular expression",
                      "write it in single quotes, so that TOML leaves backslashes alone");
       return nullptr;

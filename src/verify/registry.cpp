@@ -33,14 +33,10 @@ Fault unknown_verifier(std::string_view name, const std::string& where) {
 
 const std::vector<VerifierEntry>& verifiers() {
   static const std::vector<VerifierEntry> entries = {
-      {"exact", kExactGrammar, make_exact_verifier},
-      {"regex", kRegexGrammar, make_regex_verifier},
-      {"number", kNumberGrammar, make_number_verifier},
-      {"countdown", kCountdownGrammar, make_countdown_verifier},
-      {"format", kFormatGrammar, make_format_verifier},
-      {"length", kLengthGrammar, make_length_verifier},
-      {"random", kRandomGrammar, make_random_verifier},
-      {"operators", kOperatorsGrammar, make_operators_verifier},
+      {"exact", kExactGrammar, make_exact_verifier},       {"regex", kRegexGrammar, make_regex_verifier},
+      {"number", kNumberGrammar, make_number_verifier},    {"countdown", kCountdownGrammar, make_countdown_verifier},
+      {"format", kFormatGrammar, make_format_verifier},    {"length", kLengthGrammar, make_length_verifier},
+      {"random", kRandomGrammar, make_random_verifier},    {"operators", kOperatorsGrammar, make_operators_verifier},
       {"command", kCommandGrammar, make_command_verifier},
   };
   return entries;
@@ -67,9 +63,8 @@ std::string describe_verifier(std::string_view name) {
   KeyReader reader(none, std::string(name), Locate());
   entry->make(reader, VerifierSettings());
   std::string text = fmt::format("{}\n\n{}\n", name, entry->grammar);
-  text += reader.descriptions().empty()
-              ? "\nIt has no keys.\n"
-              : "\nKeys (in the deck under [reward], here --set reward.KEY=VALUE):\n";
+  text += reader.descriptions().empty() ? "\nIt has no keys.\n"
+                                        : "\nKeys (in the deck under [reward], here --set reward.KEY=VALUE):\n";
   for (const KeyDescription& key : reader.descriptions()) {
     text += fmt::format("  {} ({}, default {}): {}\n", key.name, key.kind, key.standard, key.meaning);
   }

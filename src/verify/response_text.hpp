@@ -8,8 +8,7 @@
 
 namespace maxplus {
 
-// The rollout's tokens decoded as a whole; the stop token, which is there if the rollout ended by itself, is
-// left out.
+// The rollout's tokens decoded as a whole; the stop token, which is there if the rollout ended by itself, is left out.
 std::string response_text(const Tokenizer& tokenizer, const Rollout& rollout);
 
 }  // namespace maxplus

@@ -39,8 +39,7 @@ Assessment RewardFunction::assess_part(std::size_t i, const Problem& problem, co
   }
 }
 
-Assessment RewardFunction::assess(const Problem& problem, const Rollout& rollout,
-                                  std::string_view response) const {
+Assessment RewardFunction::assess(const Problem& problem, const Rollout& rollout, std::string_view response) const {
   Assessment whole;
   double sum = 0;
   bool any_crashed = false;
@@ -65,8 +64,7 @@ Assessment RewardFunction::assess(const Problem& problem, const Rollout& rollout
 bool RewardFunction::judges() const { return parts_[judge_].verifier->judges(); }
 
 bool RewardFunction::needs_answer() const {
-  return std::any_of(parts_.begin(), parts_.end(),
-                     [](const Part& part) { return part.verifier->needs_answer(); });
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.verifier->needs_answer(); });
 }
 
 double RewardFunction::deadline_s(double timeout_s) const {
@@ -88,8 +86,8 @@ void collect(std::vector<Fault>& faults, const Error& error) {
 
 // Null if there are faults.
 std::shared_ptr<const Verifier> try_make(std::string_view name, const nlohmann::json& keys,
-                                         const VerifierSettings& settings, std::string_view table,
-                                         const Locate& locate, std::vector<Fault>& faults) {
+                                         const VerifierSettings& settings, std::string_view table, const Locate& locate,
+                                         std::vector<Fault>& faults) {
   try {
     return make_verifier(name, keys, settings, table, locate);
   } catch (const Error& error) {
@@ -106,20 +104,17 @@ std::vector<RewardFunction::Part> make_parts(const RewardTable& table, const Rew
   };
   for (std::size_t i = 0; i < table.part.size(); ++i) {
     const RewardPart& part = table.part[i];
-    const auto locate = [&place, i](std::string_view key) {
-      return place(fmt::format("part.{}.{}", i, key));
-    };
+    const auto locate = [&place, i](std::string_view key) { return place(fmt::format("part.{}.{}", i, key)); };
     if (!std::isfinite(part.weight))
-      faults.push_back(
-          {locate("weight"), "[[reward.part]] weight is not finite", "a finite number", "weight = 1.0"});
-    parts.push_back({part.verifier, part.weight,
-                     try_make(part.verifier, part.keys, settings, "[[reward.part]]", locate, faults)});
+      faults.push_back({locate("weight"), "[[reward.part]] weight is not finite", "a finite number", "weight = 1.0"});
+    parts.push_back(
+        {part.verifier, part.weight, try_make(part.verifier, part.keys, settings, "[[reward.part]]", locate, faults)});
   }
   if (!table.part.empty()) return parts;
   const std::string& name = table.verifier.empty() ? context.default_verifier : table.verifier;
   if (name.empty()) {
-    faults.push_back({place(""), "[reward] names no verifier", "verifier = \"…\", or [[reward.part]]",
-                      "verifier = \"exact\""});
+    faults.push_back(
+        {place(""), "[reward] names no verifier", "verifier = \"…\", or [[reward.part]]", "verifier = \"exact\""});
     return parts;
   }
   const auto locate = [&place](std::string_view key) { return place(std::string(key)); };
@@ -129,8 +124,7 @@ std::vector<RewardFunction::Part> make_parts(const RewardTable& table, const Rew
 
 }  // namespace
 
-std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& table,
-                                                           const RewardContext& context) {
+std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& table, const RewardContext& context) {
   std::vector<Fault> faults;
   const auto place = [&context](const std::string& key) {
     return context.locate ? context.locate(key) : std::string();
@@ -143,8 +137,8 @@ std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& ta
     faults.push_back({place("timeout_s"), fmt::format("[reward] timeout_s = {} does not do", table.timeout_s),
                       "above 0, at most 86400", "timeout_s = 10"});
   if (table.workers < 1 || table.workers > 1024)
-    faults.push_back({place("workers"), fmt::format("[reward] workers = {} does not do", table.workers),
-                      "1 to 1024", "workers = 2"});
+    faults.push_back({place("workers"), fmt::format("[reward] workers = {} does not do", table.workers), "1 to 1024",
+                      "workers = 2"});
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
 
   const VerifierSettings settings = {context.seed, table.timeout_s, table.workers, context.folder};
@@ -152,8 +146,7 @@ std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& ta
   std::map<std::string, std::shared_ptr<const Verifier>, std::less<>> named;
   for (const std::string& name : context.problem_verifiers) {
     if (name.empty() || named.contains(name)) continue;
-    const auto same =
-        std::find_if(parts.begin(), parts.end(), [&name](const auto& part) { return part.name == name; });
+    const auto same = std::find_if(parts.begin(), parts.end(), [&name](const auto& part) { return part.name == name; });
     named[name] = same != parts.end()
                       ? same->verifier
                       : try_make(name, nlohmann::json::object(), settings, "a problem's", Locate(), faults);

@@ -1,10 +1,10 @@
 #pragma once
 // The reward of a deck: one verifier, or several parts with weights.
 //
-// reward = sum of weight * part. The verdict is that of the first part which judges (not format, length,
-// random), or of the first part where none judges. A part that crashed makes the whole `crashed`, for the sum
-// is not known; a judging part with an unusable gold answer makes it `gold_unusable`. A problem that names
-// its own verifier is judged by that one in place of the judging part.
+// reward = sum of weight * part. The verdict is that of the first part which judges (not format, length, random), or of
+// the first part where none judges. A part that crashed makes the whole `crashed`, for the sum is not known; a judging
+// part with an unusable gold answer makes it `gold_unusable`. A problem that names its own verifier is judged by that
+// one in place of the judging part.
 
 #include <map>
 #include <memory>
@@ -25,8 +25,7 @@ class RewardFunction final : public Verifier {
   };
 
   // `named`: verifiers that problems ask for by name. Precondition: at least one part.
-  RewardFunction(std::vector<Part> parts,
-                 std::map<std::string, std::shared_ptr<const Verifier>, std::less<>> named);
+  RewardFunction(std::vector<Part> parts, std::map<std::string, std::shared_ptr<const Verifier>, std::less<>> named);
 
   Assessment assess(const Problem& problem, const Rollout& rollout, std::string_view response) const override;
   bool judges() const override;
@@ -54,7 +53,6 @@ struct RewardContext {
 };
 
 // All faults at once as Error(ExitCode::config).
-std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& table,
-                                                           const RewardContext& context);
+std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& table, const RewardContext& context);
 
 }  // namespace maxplus

@@ -37,8 +37,7 @@ void read_rollout(const Json& line, const std::string& where, Rollout& rollout) 
   } catch (const Error& error) {
     bad(where, error.faults()[0].found, error.faults()[0].expected);
   } catch (const nlohmann::json::exception&) {
-    bad(where, "'finish', 'rollout_id' or 'response_ids' is of the wrong type",
-        "text, text, a list of integers");
+    bad(where, "'finish', 'rollout_id' or 'response_ids' is of the wrong type", "text, text, a list of integers");
   }
 }
 
@@ -56,12 +55,11 @@ ScoreLine read_score_line(std::string_view text, const std::string& where) {
   if (const auto id = line.find("id"); id != line.end() && id->is_number_integer())
     problem.id = id->get<std::int64_t>();
   if (const auto answer = line.find("answer"); answer != line.end()) problem.answer = *answer;
-  if (const auto prompt = line.find("prompt"); prompt != line.end())
-    problem.prompt_text = text_of_prompt(*prompt);
+  if (const auto prompt = line.find("prompt"); prompt != line.end()) problem.prompt_text = text_of_prompt(*prompt);
   read_rollout(line, where, score.item.rollout);
   for (const auto& [key, value] : line.items()) {
-    const bool known = key == "id" || key == "response" || key == "answer" || key == "prompt" ||
-                       key == "finish" || key == "rollout_id" || key == "response_ids";
+    const bool known = key == "id" || key == "response" || key == "answer" || key == "prompt" || key == "finish" ||
+                       key == "rollout_id" || key == "response_ids";
     if (!known) problem.extra[key] = value;
   }
   return score;

@@ -1,6 +1,6 @@
 #pragma once
-// Lines of the command `score`: {"id", "response", "answer", "prompt", "finish", …} in, the same with
-// "reward", "verdict" and "extracted" out.
+// Lines of the command `score`: {"id", "response", "answer", "prompt", "finish", …} in, the same with "reward",
+// "verdict" and "extracted" out.
 
 #include <string>
 #include <string_view>

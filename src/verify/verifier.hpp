@@ -1,7 +1,6 @@
 #pragma once
-// Judges of responses. A verifier is immutable and may be used by several threads at once; it sees the
-// response only, never takes an empty answer for right, and says `gold_unusable` where the problem itself
-// cannot be judged.
+// Judges of responses. A verifier is immutable and may be used by several threads at once; it sees the response only,
+// never takes an empty answer for right, and says `gold_unusable` where the problem itself cannot be judged.
 //
 // A new verifier is one source file here and its line in the registry (registry.cpp).
 
@@ -22,8 +21,7 @@ class Verifier {
  public:
   virtual ~Verifier() = default;
   // `response` is the text of the rollout's tokens without the stop token.
-  virtual Assessment assess(const Problem& problem, const Rollout& rollout,
-                            std::string_view response) const = 0;
+  virtual Assessment assess(const Problem& problem, const Rollout& rollout, std::string_view response) const = 0;
   // Whether its verdict says that an answer is right; format, length and random only shape the reward.
   virtual bool judges() const { return true; }
   virtual bool needs_answer() const { return judges(); }

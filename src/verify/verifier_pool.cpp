@@ -1,5 +1,5 @@
-// The pool. A thread owns a slot; the caller looks at the slots' clocks. Whoever marks an item first, thread
-// or caller, decides it.
+// The pool. A thread owns a slot; the caller looks at the slots' clocks. Whoever marks an item first, thread or caller,
+// decides it.
 #include "verify/verifier_pool.hpp"
 
 #include <signal.h>
@@ -93,9 +93,8 @@ void VerifierPool::add_thread() {
     slot->thread = std::thread([state = state_, slot] { work(state, slot); });
   } catch (const std::system_error& error) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw Error(ExitCode::os,
-                Fault{"", fmt::format("a thread for verifiers cannot be started: {}", error.what()), "",
-                      "check ulimit -u"});
+    throw Error(ExitCode::os, Fault{"", fmt::format("a thread for verifiers cannot be started: {}", error.what()), "",
+                                    "check ulimit -u"});
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   state_->slot.push_back(std::move(slot));
@@ -105,8 +104,7 @@ VerifierPool::VerifierPool(std::shared_ptr<const Verifier> verifier, std::int64_
     : state_(std::make_shared<State>()) {
   MAXPLUS_REQUIRE(workers >= 1 && timeout_s > 0, fmt::format("{} workers, {} s", workers, timeout_s));
   state_->timeout_s = verifier->deadline_s(timeout_s);
-  state_->timeout =
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(state_->timeout_s));
+  state_->timeout = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(state_->timeout_s));
   state_->verifier = std::move(verifier);
   const std::lock_guard lock(state_->mutex);
   for (std::int64_t i = 0; i < workers; ++i) add_thread();
@@ -152,22 +150,21 @@ void VerifierPool::give_up_late_ones(Job& job) {
     slot->abandoned = true;
     slot->thread.detach();
     if (slot->job.get() == &job) {
-      job.result[slot->index] = judged(
-          Verdict::crashed, fmt::format("the verifier gave no verdict within {} s", state_->timeout_s));
+      job.result[slot->index] =
+          judged(Verdict::crashed, fmt::format("the verifier gave no verdict within {} s", state_->timeout_s));
       --job.open;
     }
     state_->slot.erase(state_->slot.begin() + static_cast<std::ptrdiff_t>(i));
     if (++state_->abandoned > kMaxAbandoned) {
       throw Error(ExitCode::unavailable,
-                  Fault{"", fmt::format("{} verifier threads hang", state_->abandoned),
-                        "a verifier that returns", "a longer timeout_s in [reward], or another verifier"});
+                  Fault{"", fmt::format("{} verifier threads hang", state_->abandoned), "a verifier that returns",
+                        "a longer timeout_s in [reward], or another verifier"});
     }
     add_thread();
   }
 }
 
-std::vector<Assessment> VerifierPool::assess(std::vector<JudgeItem> items,
-                                             const std::function<void()>& poll) {
+std::vector<Assessment> VerifierPool::assess(std::vector<JudgeItem> items, const std::function<void()>& poll) {
   if (items.empty()) return {};
   const auto job = std::make_shared<Job>();
   job->open = items.size();

@@ -1,9 +1,9 @@
 #pragma once
 // Threads that judge rollouts, with a deadline an item.
 //
-// Nothing here talks to MPI, and the caller never waits for an item beyond its deadline: a verifier that does
-// not return is given up, its item is `crashed` (our fault, not the answer's), its thread is left to itself
-// and replaced. Results come in the order of the items, whatever the threads do.
+// Nothing here talks to MPI, and the caller never waits for an item beyond its deadline: a verifier that does not
+// return is given up, its item is `crashed` (our fault, not the answer's), its thread is left to itself and replaced.
+// Results come in the order of the items, whatever the threads do.
 
 #include <cstdint>
 #include <functional>
@@ -29,9 +29,9 @@ class VerifierPool {
   VerifierPool(const VerifierPool&) = delete;
   VerifierPool& operator=(const VerifierPool&) = delete;
 
-  // Returns when every item is done or past its deadline; `poll` is called every 20 ms or so from this
-  // thread, to look at signals (may be empty). If it throws, the items that have not begun are dropped and
-  // the exception goes on. One caller at a time.
+  // Returns when every item is done or past its deadline; `poll` is called every 20 ms or so from this thread, to look
+  // at signals (may be empty). If it throws, the items that have not begun are dropped and the exception goes on. One
+  // caller at a time.
   std::vector<Assessment> assess(std::vector<JudgeItem> items, const std::function<void()>& poll);
 
   std::int64_t abandoned() const;  // threads given up so far

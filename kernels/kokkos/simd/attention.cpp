@@ -1,10 +1,9 @@
-// Causal attention of up to kAttentionRows rows over pages: online softmax over blocks of 64 keys
-// (ops/attention.hpp).
+// Causal attention of up to kAttentionRows rows over pages: online softmax over blocks of 64 keys (ops/attention.hpp).
 //
-// Blocks of keys are the outer loop, so a block is read from memory once for all rows; within a block all
-// tiles of rows use one page of keys, then one group of columns of the values, which thus stay in the first
-// cache. A row sees only keys up to its own position: in the last block of a tile the keys that all its rows
-// see are taken together, the few others row by row, which continues the same chains.
+// Blocks of keys are the outer loop, so a block is read from memory once for all rows; within a block all tiles of rows
+// use one page of keys, then one group of columns of the values, which thus stay in the first cache. A row sees only
+// keys up to its own position: in the last block of a tile the keys that all its rows see are taken together, the few
+// others row by row, which continues the same chains.
 #include "kokkos/simd/attention_table.hpp"
 
 #include "kokkos/simd/attention_tiles.hpp"
@@ -71,8 +70,8 @@ MAXPLUS_LANE float raise_maximum(const float* score, int keys, float& maximum) {
   return old - maximum;
 }
 
-// Scores become probabilities relative to the maximum; returns their sum by lanes. Keys that the row does not
-// see get 0.
+// Scores become probabilities relative to the maximum; returns their sum by lanes. Keys that the row does not see get
+// 0.
 MAXPLUS_LANE float exponentials(float* score, int keys, float maximum) {
   Lanes total = broadcast(0.0f);
   for (int k = 0; k < keys; k += kLanes) {
@@ -116,8 +115,7 @@ void block_scores(const AttentionForward& task, State& s, const Block& b) {
       const int count = rows_of_tile(task, row), pages = (b.keys[row + count - 1] + kLanes - 1) / kLanes - p;
       if (pages <= 0) continue;
       scores_of(count, s.query + row * s.stride, s.stride, b.key_page + p, b.value_page + p,
-                pages < step ? pages : step, s.score + row * kAttentionKeyBlock + p * kLanes, task.width,
-                task.scale);
+                pages < step ? pages : step, s.score + row * kAttentionKeyBlock + p * kLanes, task.width, task.scale);
     }
   }
 }
@@ -144,14 +142,14 @@ void block_values(const AttentionForward& task, State& s, const Block& b) {
       const int count = rows_of_tile(task, row), together = b.keys[row];
       const float* const probability = s.score + row * kAttentionKeyBlock;
       float* const out = s.out + row * s.stride;
-      values_of(count, probability, b.value_page, b.next_key_page, d, last, task.width, s.factor + row, out,
-                s.stride, 0, together);
+      values_of(count, probability, b.value_page, b.next_key_page, d, last, task.width, s.factor + row, out, s.stride,
+                0, together);
       if (b.keys[row + count - 1] == together) continue;
       const float one = 1.0f;
       for (int r = 1; r < count; ++r) {
         if (b.keys[row + r] == together) continue;
-        values<1>(probability + r * kAttentionKeyBlock, b.value_page, b.next_key_page, d, last, task.width,
-                  &one, out + r * s.stride, s.stride, together, b.keys[row + r]);
+        values<1>(probability + r * kAttentionKeyBlock, b.value_page, b.next_key_page, d, last, task.width, &one,
+                  out + r * s.stride, s.stride, together, b.keys[row + r]);
       }
     }
   }
@@ -162,8 +160,7 @@ void finish(const AttentionForward& task, const State& s) {
     const std::int64_t token = (task.first_row + r) / task.group, head = (task.first_row + r) % task.group;
     float* const to = task.out + token * task.out_stride + head * task.width;
     for (std::int64_t d = 0; d < task.width; d += kLanes) {
-      store_masked(to + d, div(load(s.out + r * s.stride + d), broadcast(s.sum[r])),
-                   lanes_left(task.width, d));
+      store_masked(to + d, div(load(s.out + r * s.stride + d), broadcast(s.sum[r])), lanes_left(task.width, d));
     }
     task.lse[token * task.lse_stride + head] = s.maximum[r] + log1_(s.sum[r]);
   }

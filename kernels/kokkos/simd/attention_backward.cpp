@@ -1,12 +1,12 @@
-// Gradient of causal attention for the queries of one segment (ops/attention.hpp): probabilities are
-// recomputed from lse.
+// Gradient of causal attention for the queries of one segment (ops/attention.hpp): probabilities are recomputed from
+// lse.
 //
-//   P = exp(S - lse)     dP = d_out v     delta = sum over D of d_out out, by lanes     dS = P (dP - delta)
-//   scale d_query += dS key    d_key += dS^T query    d_value += P^T d_out
+//   P = exp(S - lse)     dP = d_out v     delta = sum over D of d_out out, by lanes     dS = P (dP - delta) scale
+//   d_query += dS key    d_key += dS^T query    d_value += P^T d_out
 //
-// Up to kAttentionRows rows at a time meet the blocks of 64 keys in ascending order, so a query's gradient is
-// a chain over keys ascending and a key's is a chain over rows ascending. P and dS are zero where a row does
-// not see a key; those zeros take part only in tiles that the diagonal crosses.
+// Up to kAttentionRows rows at a time meet the blocks of 64 keys in ascending order, so a query's gradient is a chain
+// over keys ascending and a key's is a chain over rows ascending. P and dS are zero where a row does not see a key;
+// those zeros take part only in tiles that the diagonal crosses.
 #include "kokkos/simd/attention_backward_table.hpp"
 
 #include "kokkos/simd/lanes.hpp"
@@ -74,8 +74,7 @@ void put(const AttentionBackward& task, const Rows& b) {
 }
 
 // P and dS of one row and the sixteen keys of a page; `seen` of them count.
-MAXPLUS_LANE void page_gradient(float* probability, float* d_score, int seen, float lse, float delta,
-                                float scale) {
+MAXPLUS_LANE void page_gradient(float* probability, float* d_score, int seen, float lse, float delta, float scale) {
   const Lanes zero = broadcast(0.0f), factor = broadcast(scale);
   const Lanes p = exp(load(probability) * factor - broadcast(lse));
   const Lanes d = p * (load(d_score) - broadcast(delta)) * factor;
@@ -84,8 +83,7 @@ MAXPLUS_LANE void page_gradient(float* probability, float* d_score, int seen, fl
 }
 
 // P and dS of rows [row, row + count) against a block of keys.
-void score_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_key, std::int64_t row,
-                     int count) {
+void score_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_key, std::int64_t row, int count) {
   float* const probability = b.probability + row * kAttentionKeyBlock;
   float* const d_score = b.d_score + row * kAttentionKeyBlock;
   for (std::int64_t k = 0; k < kAttentionKeyBlock; k += kLanes) {
@@ -97,10 +95,10 @@ void score_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_
       continue;
     }
     const std::int64_t page = (first_key + k) * task.width;
-    tile_product_rows(count, b.query + row * b.stride, b.stride, 1, task.path.key_lanes + page, kLanes,
-                      probability + k, kAttentionKeyBlock, task.width, Chain::from_zero);
-    tile_product_rows(count, b.d_out + row * b.stride, b.stride, 1, task.path.value_lanes + page, kLanes,
-                      d_score + k, kAttentionKeyBlock, task.width, Chain::from_zero);
+    tile_product_rows(count, b.query + row * b.stride, b.stride, 1, task.path.key_lanes + page, kLanes, probability + k,
+                      kAttentionKeyBlock, task.width, Chain::from_zero);
+    tile_product_rows(count, b.d_out + row * b.stride, b.stride, 1, task.path.value_lanes + page, kLanes, d_score + k,
+                      kAttentionKeyBlock, task.width, Chain::from_zero);
     for (int r = 0; r < count; ++r) {
       const std::int64_t seen = b.limit[row + r] - first_key - k;
       page_gradient(probability + r * kAttentionKeyBlock + k, d_score + r * kAttentionKeyBlock + k,
@@ -113,19 +111,17 @@ void score_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_
 }
 
 // d_query of rows [row, row + count): their chains go on over the keys of the block that any of them sees.
-void query_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_key, std::int64_t row,
-                     int count) {
+void query_gradients(const AttentionBackward& task, Rows& b, std::int64_t first_key, std::int64_t row, int count) {
   const std::int64_t seen = b.limit[row + count - 1] - first_key,
                      keys = seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock;
   for (std::int64_t d = 0; d < b.stride; d += kLanes) {
     tile_product_rows(count, b.d_score + row * kAttentionKeyBlock, kAttentionKeyBlock, 1,
-                      task.path.key + first_key * b.stride + d, b.stride, b.d_query + row * b.stride + d,
-                      b.stride, keys, Chain::go_on);
+                      task.path.key + first_key * b.stride + d, b.stride, b.d_query + row * b.stride + d, b.stride,
+                      keys, Chain::go_on);
   }
 }
 
-// d_key and d_value of the block: their chains go on over the rows, from `row`, the first one that sees any
-// of it.
+// d_key and d_value of the block: their chains go on over the rows, from `row`, the first one that sees any of it.
 void key_gradients(const AttentionBackward& task, const Rows& b, std::int64_t first_key, std::int64_t row) {
   const std::int64_t seen = b.limit[b.count - 1] - first_key,
                      keys = seen < kAttentionKeyBlock ? seen : kAttentionKeyBlock;
@@ -138,8 +134,7 @@ void key_gradients(const AttentionBackward& task, const Rows& b, std::int64_t fi
                         b.d_out + row * b.stride + d, b.stride, task.path.d_value + at + d, b.stride, rows,
                         Chain::go_on);
       tile_product_rows(count, b.d_score + row * kAttentionKeyBlock + k, 1, kAttentionKeyBlock,
-                        b.query + row * b.stride + d, b.stride, task.path.d_key + at + d, b.stride, rows,
-                        Chain::go_on);
+                        b.query + row * b.stride + d, b.stride, task.path.d_key + at + d, b.stride, rows, Chain::go_on);
     }
   }
 }
@@ -164,8 +159,8 @@ void backward(const AttentionBackward& task) {
   }
 }
 
-void gather(const AttentionPath& path, const float* key, const float* value, std::int64_t stride,
-            std::int64_t first, std::int64_t count, std::int64_t width) {
+void gather(const AttentionPath& path, const float* key, const float* value, std::int64_t stride, std::int64_t first,
+            std::int64_t count, std::int64_t width) {
   const std::int64_t padded = attention_padded_width(width);
   for (std::int64_t i = 0; i < count; ++i, key += stride, value += stride) {
     const std::int64_t position = first + i;

@@ -1,6 +1,5 @@
 #pragma once
-// Innermost bodies of the gradient of attention: one segment of queries against its path of keys, for one key
-// head.
+// Innermost bodies of the gradient of attention: one segment of queries against its path of keys, for one key head.
 
 #include <cstdint>
 
@@ -8,8 +7,8 @@
 
 namespace maxplus::host {
 
-// A path of keys and values (positions 0, 1, ...) in the layouts of the backward pass, and their gradients;
-// positions up to a multiple of kAttentionKeyBlock exist and are zero.
+// A path of keys and values (positions 0, 1, ...) in the layouts of the backward pass, and their gradients; positions
+// up to a multiple of kAttentionKeyBlock exist and are zero.
 struct AttentionPath {
   float* key_lanes;    // pages [D, 16]
   float* value_lanes;  // pages [D, 16]

@@ -1,21 +1,19 @@
 #pragma once
-// Innermost body of attention. Rows are (query, head of the group), heads of a group within a query, so that
-// all rows of a block share the keys and values they read. (Inlined always: this header is read by files of
-// several instruction sets.)
+// Innermost body of attention. Rows are (query, head of the group), heads of a group within a query, so that all rows
+// of a block share the keys and values they read. (Inlined always: this header is read by files of several instruction
+// sets.)
 
 #include <cstdint>
 
 namespace maxplus::host {
 
-// The most rows one call of `forward` takes, and the rows that the backward pass holds at once: a multiple of
-// every tile, small enough that queries, outputs and probabilities stay in the first and second cache.
+// The most rows one call of `forward` takes, and the rows that the backward pass holds at once: a multiple of every
+// tile, small enough that queries, outputs and probabilities stay in the first and second cache.
 inline constexpr std::int64_t kAttentionRows = 48;
 inline constexpr std::int64_t kAttentionKeyBlock = 64;
 inline constexpr std::int64_t kAttentionPage = 16;
 
-[[gnu::always_inline]] inline std::int64_t attention_padded_width(std::int64_t width) {
-  return (width + 15) / 16 * 16;
-}
+[[gnu::always_inline]] inline std::int64_t attention_padded_width(std::int64_t width) { return (width + 15) / 16 * 16; }
 
 // Rows [first_row, first_row + rows) of the queries of one segment, for one key head.
 struct AttentionForward {

@@ -1,7 +1,6 @@
 #pragma once
-// Tiles of the attention forward: rows x (16 * width) outputs, every one a chain of its own, so the shape of
-// a tile never shows in the bits. Few rows (decoding) take wider tiles, because one chain alone waits for its
-// own latency.
+// Tiles of the attention forward: rows x (16 * width) outputs, every one a chain of its own, so the shape of a tile
+// never shows in the bits. Few rows (decoding) take wider tiles, because one chain alone waits for its own latency.
 
 #include <cstdint>
 
@@ -11,9 +10,9 @@
 
 namespace maxplus::host::MAXPLUS_SIMD {
 
-// score[r][16 w + lane] = scale * (chain over d of query[r][d] * page[w][d][lane]); query rows are
-// `query_stride` apart, score rows kAttentionKeyBlock. `ahead` are pages that will be read soon: they are
-// fetched line by line on the way (a page is where the processor's own prefetching ends).
+// score[r][16 w + lane] = scale * (chain over d of query[r][d] * page[w][d][lane]); query rows are `query_stride`
+// apart, score rows kAttentionKeyBlock. `ahead` are pages that will be read soon: they are fetched line by line on the
+// way (a page is where the processor's own prefetching ends).
 template <int rows, int width>
 MAXPLUS_LANE void score_tile(const float* query, std::int64_t query_stride, const float* const* page,
                              const float* const* ahead, float* score, std::int64_t depth, Lanes scale) {
@@ -48,8 +47,8 @@ MAXPLUS_LANE void score_tile(const float* query, std::int64_t query_stride, cons
 }
 
 // out[r][16 w + lane] = factor[r] * out[r][..], then its chain goes on over keys begin <= j < end of a block:
-// probability[r][j] * value(j)[16 w + lane]. page[p] points to the values of keys 16 p at column 0 of the
-// tile; a key's row is `depth` long. `last` lanes of the last column group exist (16: all).
+// probability[r][j] * value(j)[16 w + lane]. page[p] points to the values of keys 16 p at column 0 of the tile; a key's
+// row is `depth` long. `last` lanes of the last column group exist (16: all).
 template <int rows, int width>
 MAXPLUS_LANE void value_tile(const float* probability, const float* const* page, const float* const* ahead,
                              std::int64_t column, std::int64_t depth, const float* factor, float* out,
@@ -58,8 +57,7 @@ MAXPLUS_LANE void value_tile(const float* probability, const float* const* page,
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 4
-    for (int w = 0; w < width; ++w)
-      acc[r][w] = load(out + r * out_stride + w * kLanes) * broadcast(factor[r]);
+    for (int w = 0; w < width; ++w) acc[r][w] = load(out + r * out_stride + w * kLanes) * broadcast(factor[r]);
   }
   for (std::int64_t j = begin; j < end;) {
     const std::int64_t at = (j % kAttentionPage) * depth + column;
@@ -68,8 +66,8 @@ MAXPLUS_LANE void value_tile(const float* probability, const float* const* page,
     for (; j < stop; ++j, value += depth, soon += depth) {
 #pragma GCC unroll 4
       for (int w = 0; w < width; ++w) {
-        const Lanes v = w + 1 < width || last == kLanes ? load(value + w * kLanes)
-                                                        : load_part(value + w * kLanes, last, 0.0f);
+        const Lanes v =
+            w + 1 < width || last == kLanes ? load(value + w * kLanes) : load_part(value + w * kLanes, last, 0.0f);
         __builtin_prefetch(soon + w * kLanes, 0, 2);
 #pragma GCC unroll 16
         for (int r = 0; r < rows; ++r)
@@ -96,8 +94,8 @@ constexpr int tile_width() {
 
 // All scores of `pages` pages.
 template <int rows>
-inline void scores(const float* query, std::int64_t query_stride, const float* const* page,
-                   const float* const* ahead, int pages, float* score, std::int64_t depth, float scale) {
+inline void scores(const float* query, std::int64_t query_stride, const float* const* page, const float* const* ahead,
+                   int pages, float* score, std::int64_t depth, float scale) {
   constexpr int width = tile_width<rows>();
   const Lanes factor = broadcast(scale);
   int p = 0;
@@ -112,19 +110,17 @@ inline void scores(const float* query, std::int64_t query_stride, const float* c
 
 // Columns [first, last) of the outputs, `first` a multiple of 16, `last` too or D.
 template <int rows>
-inline void values(const float* probability, const float* const* page, const float* const* ahead,
-                   std::int64_t first, std::int64_t last, std::int64_t depth, const float* factor, float* out,
-                   std::int64_t out_stride, std::int64_t begin, std::int64_t end) {
+inline void values(const float* probability, const float* const* page, const float* const* ahead, std::int64_t first,
+                   std::int64_t last, std::int64_t depth, const float* factor, float* out, std::int64_t out_stride,
+                   std::int64_t begin, std::int64_t end) {
   constexpr int width = tile_width<rows>();
   std::int64_t d = first;
   for (; d + width * kLanes <= last; d += width * kLanes) {
-    value_tile<rows, width>(probability, page, ahead, d, depth, factor, out + d, out_stride, begin, end,
-                            kLanes);
+    value_tile<rows, width>(probability, page, ahead, d, depth, factor, out + d, out_stride, begin, end, kLanes);
   }
   if constexpr (width > 1) {
     for (; d + kLanes <= last; d += kLanes) {
-      value_tile<rows, 1>(probability, page, ahead, d, depth, factor, out + d, out_stride, begin, end,
-                          kLanes);
+      value_tile<rows, 1>(probability, page, ahead, d, depth, factor, out + d, out_stride, begin, end, kLanes);
     }
   }
   if (d < last) {
@@ -138,21 +134,19 @@ template <int rows = kTileRows>
 inline void scores_of(int count, const float* query, std::int64_t query_stride, const float* const* page,
                       const float* const* ahead, int pages, float* score, std::int64_t depth, float scale) {
   if constexpr (rows > 1) {
-    if (count < rows)
-      return scores_of<rows - 1>(count, query, query_stride, page, ahead, pages, score, depth, scale);
+    if (count < rows) return scores_of<rows - 1>(count, query, query_stride, page, ahead, pages, score, depth, scale);
   }
   scores<rows>(query, query_stride, page, ahead, pages, score, depth, scale);
 }
 
 template <int rows = kTileRows>
-inline void values_of(int count, const float* probability, const float* const* page,
-                      const float* const* ahead, std::int64_t first, std::int64_t last, std::int64_t depth,
-                      const float* factor, float* out, std::int64_t out_stride, std::int64_t begin,
-                      std::int64_t end) {
+inline void values_of(int count, const float* probability, const float* const* page, const float* const* ahead,
+                      std::int64_t first, std::int64_t last, std::int64_t depth, const float* factor, float* out,
+                      std::int64_t out_stride, std::int64_t begin, std::int64_t end) {
   if constexpr (rows > 1) {
     if (count < rows) {
-      return values_of<rows - 1>(count, probability, page, ahead, first, last, depth, factor, out, out_stride,
-                                 begin, end);
+      return values_of<rows - 1>(count, probability, page, ahead, first, last, depth, factor, out, out_stride, begin,
+                                 end);
     }
   }
   values<rows>(probability, page, ahead, first, last, depth, factor, out, out_stride, begin, end);

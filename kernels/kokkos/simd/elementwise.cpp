@@ -1,5 +1,5 @@
-// Element-wise bodies, AdamW and sums of squares. Plain loops where each element stands alone: the compiler
-// makes vectors of them, and with contraction off the bits do not depend on how.
+// Element-wise bodies, AdamW and sums of squares. Plain loops where each element stands alone: the compiler makes
+// vectors of them, and with contraction off the bits do not depend on how.
 
 #include "kokkos/simd/elementwise_table.hpp"
 
@@ -11,8 +11,7 @@ namespace {
 
 void fill(float* out, float value, std::int64_t count) {
   if (bits1(value) == 0u) {
-    __builtin_memset(out, 0,
-                     static_cast<std::size_t>(count) * sizeof(float));  // past the caches where that is best
+    __builtin_memset(out, 0, static_cast<std::size_t>(count) * sizeof(float));  // past the caches where that is best
     return;
   }
   for (std::int64_t i = 0; i < count; ++i) out[i] = value;
@@ -27,8 +26,7 @@ void scale(float* out, const float* in, float factor, std::int64_t count) {
 }
 
 void to_bf16(std::uint16_t* out, const float* in, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i)
-    out[i] = static_cast<std::uint16_t>(bits1(round_bf16_1(in[i])) >> 16);
+  for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<std::uint16_t>(bits1(round_bf16_1(in[i])) >> 16);
 }
 
 void from_bf16(float* out, const std::uint16_t* in, std::int64_t count) {
@@ -41,20 +39,17 @@ std::int64_t count_not_finite(const float* values, std::int64_t count) {
        begin += 1 << 20) {  // 32-bit counters within, which the compiler vectorizes
     const std::int64_t end = count - begin < (1 << 20) ? count : begin + (1 << 20);
     std::uint32_t part = 0;
-    for (std::int64_t i = begin; i < end; ++i)
-      part += (bits1(values[i]) & 0x7f800000u) == 0x7f800000u ? 1u : 0u;
+    for (std::int64_t i = begin; i < end; ++i) part += (bits1(values[i]) & 0x7f800000u) == 0x7f800000u ? 1u : 0u;
     total += part;
   }
   return total;
 }
 
-void adamw(float* weight, float* first_moment, float* second_moment, const float* gradient,
-           const AdamWNumbers& n, std::int64_t count) {
+void adamw(float* weight, float* first_moment, float* second_moment, const float* gradient, const AdamWNumbers& n,
+           std::int64_t count) {
   const Lanes scale_g = broadcast(n.gradient_scale), keep1 = broadcast(n.beta1), keep2 = broadcast(n.beta2);
-  const Lanes take1 = broadcast(1.0f - n.beta1), take2 = broadcast(1.0f - n.beta2),
-              epsilon = broadcast(n.epsilon);
-  const Lanes keep_weight = broadcast(1.0f - n.learning_rate * n.weight_decay),
-              correction2 = broadcast(n.correction2);
+  const Lanes take1 = broadcast(1.0f - n.beta1), take2 = broadcast(1.0f - n.beta2), epsilon = broadcast(n.epsilon);
+  const Lanes keep_weight = broadcast(1.0f - n.learning_rate * n.weight_decay), correction2 = broadcast(n.correction2);
   const Lanes rate = broadcast(n.learning_rate / n.correction1);
   for (std::int64_t i = 0; i < count; i += kLanes) {
     const int width = count - i < kLanes ? static_cast<int>(count - i) : kLanes;
@@ -89,8 +84,7 @@ double sum_of_squares(const float* values, std::int64_t count) {
   return lane[0];
 }
 
-constexpr ElementwiseTable kTable = {fill,  add,           scale, to_bf16, from_bf16, count_not_finite,
-                                     adamw, sum_of_squares};
+constexpr ElementwiseTable kTable = {fill, add, scale, to_bf16, from_bf16, count_not_finite, adamw, sum_of_squares};
 
 }  // namespace
 

@@ -1,15 +1,12 @@
 #pragma once
-// Sixteen virtual fp32 lanes: the only vector type of the host kernels, with the same bits on every
-// processor.
+// Sixteen virtual fp32 lanes: the only vector type of the host kernels, with the same bits on every processor.
 //
-// Files in this folder are compiled once for each instruction set (MAXPLUS_SIMD is plain, avx2 or avx512),
-// and one of the results is chosen at run time. Two rules keep that sound:
-// - everything stands in the namespace maxplus::host::MAXPLUS_SIMD, and no header with inline functions of
-// its own is
-//   included (the linker would keep one copy of such a function, perhaps the one with instructions this
-//   processor lacks);
-// - an operation is either correctly rounded, or built here from such operations in one order (exp, log,
-// sum).
+// Files in this folder are compiled once for each instruction set (MAXPLUS_SIMD is plain, avx2 or avx512), and one of
+// the results is chosen at run time. Two rules keep that sound:
+// - everything stands in the namespace maxplus::host::MAXPLUS_SIMD, and no header with inline functions of its own is
+//   included (the linker would keep one copy of such a function, perhaps the one with instructions this processor
+//   lacks);
+// - an operation is either correctly rounded, or built here from such operations in one order (exp, log, sum).
 //
 // Lane-wise max and min are (a > b ? a : b) and (a < b ? a : b): the second operand wins when one is NaN.
 
@@ -29,9 +26,8 @@ MAXPLUS_LANE float fma1(float a, float b, float c) { return __builtin_fmaf(a, b,
 MAXPLUS_LANE std::uint32_t bits1(float x) { return __builtin_bit_cast(std::uint32_t, x); }
 MAXPLUS_LANE float from_bits1(std::uint32_t x) { return __builtin_bit_cast(float, x); }
 
-// exp(x) = 2^n * exp(r), n the nearest integer to x / ln 2, r = x - n ln 2 in two steps, exp(r) by a
-// polynomial of degree 7 (Taylor up to the fitted end; error about 1 ulp). Results below the smallest normal
-// number are 0.
+// exp(x) = 2^n * exp(r), n the nearest integer to x / ln 2, r = x - n ln 2 in two steps, exp(r) by a polynomial of
+// degree 7 (Taylor up to the fitted end; error about 1 ulp). Results below the smallest normal number are 0.
 struct ExpConstants {
   static constexpr float kLowest = -87.3365f, kHighest = 88.72283f;
   static constexpr float kInvLn2 = 1.44269504f, kMagic = 12582912.0f;  // 1.5 * 2^23
@@ -58,8 +54,8 @@ MAXPLUS_LANE float exp1(float x) {
   return x != x ? x : value;
 }
 
-// Natural logarithm, evaluated in double without contraction and rounded once. Below the smallest normal
-// number, zero included: minus infinity; NaN for negative numbers.
+// Natural logarithm, evaluated in double without contraction and rounded once. Below the smallest normal number, zero
+// included: minus infinity; NaN for negative numbers.
 MAXPLUS_LANE float log1_(float x) {
   if (x != x) return x;
   if (x < 1.17549435e-38f) return x < 0.0f ? from_bits1(0x7fc00000u) : from_bits1(0xff800000u);

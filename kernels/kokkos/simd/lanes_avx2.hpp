@@ -33,28 +33,16 @@ MAXPLUS_LANE void store_part(float* p, Lanes a, int count) {
   _mm256_maskstore_ps(p, lane_mask(count), a.low);
   if (count > 8) _mm256_maskstore_ps(p + 8, lane_mask(count - 8), a.high);
 }
-MAXPLUS_LANE Lanes operator+(Lanes a, Lanes b) {
-  return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)};
-}
-MAXPLUS_LANE Lanes operator-(Lanes a, Lanes b) {
-  return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)};
-}
-MAXPLUS_LANE Lanes operator*(Lanes a, Lanes b) {
-  return {_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)};
-}
-MAXPLUS_LANE Lanes div(Lanes a, Lanes b) {
-  return {_mm256_div_ps(a.low, b.low), _mm256_div_ps(a.high, b.high)};
-}
+MAXPLUS_LANE Lanes operator+(Lanes a, Lanes b) { return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)}; }
+MAXPLUS_LANE Lanes operator-(Lanes a, Lanes b) { return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)}; }
+MAXPLUS_LANE Lanes operator*(Lanes a, Lanes b) { return {_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)}; }
+MAXPLUS_LANE Lanes div(Lanes a, Lanes b) { return {_mm256_div_ps(a.low, b.low), _mm256_div_ps(a.high, b.high)}; }
 MAXPLUS_LANE Lanes sqrt(Lanes a) { return {_mm256_sqrt_ps(a.low), _mm256_sqrt_ps(a.high)}; }
 MAXPLUS_LANE Lanes fma(Lanes a, Lanes b, Lanes c) {
   return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
 }
-MAXPLUS_LANE Lanes max(Lanes a, Lanes b) {
-  return {_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)};
-}
-MAXPLUS_LANE Lanes min(Lanes a, Lanes b) {
-  return {_mm256_min_ps(a.low, b.low), _mm256_min_ps(a.high, b.high)};
-}
+MAXPLUS_LANE Lanes max(Lanes a, Lanes b) { return {_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)}; }
+MAXPLUS_LANE Lanes min(Lanes a, Lanes b) { return {_mm256_min_ps(a.low, b.low), _mm256_min_ps(a.high, b.high)}; }
 
 MAXPLUS_LANE float sum(Lanes a) {
   const __m256 eight = _mm256_add_ps(a.low, a.high);

@@ -23,9 +23,7 @@ MAXPLUS_LANE Lanes load_part(const float* p, int count, float fill) {
   return {_mm512_mask_loadu_ps(_mm512_set1_ps(fill), lane_mask(count), p)};
 }
 MAXPLUS_LANE void store(float* p, Lanes a) { _mm512_storeu_ps(p, a.all); }
-MAXPLUS_LANE void store_part(float* p, Lanes a, int count) {
-  _mm512_mask_storeu_ps(p, lane_mask(count), a.all);
-}
+MAXPLUS_LANE void store_part(float* p, Lanes a, int count) { _mm512_mask_storeu_ps(p, lane_mask(count), a.all); }
 MAXPLUS_LANE Lanes operator+(Lanes a, Lanes b) { return {_mm512_add_ps(a.all, b.all)}; }
 MAXPLUS_LANE Lanes operator-(Lanes a, Lanes b) { return {_mm512_sub_ps(a.all, b.all)}; }
 MAXPLUS_LANE Lanes operator*(Lanes a, Lanes b) { return {_mm512_mul_ps(a.all, b.all)}; }

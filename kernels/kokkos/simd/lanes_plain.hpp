@@ -15,9 +15,7 @@ struct Lanes {
   return result
 
 MAXPLUS_LANE Lanes load(const float* p) { MAXPLUS_EACH_LANE(p[l]); }
-MAXPLUS_LANE Lanes load_part(const float* p, int count, float fill) {
-  MAXPLUS_EACH_LANE(l < count ? p[l] : fill);
-}
+MAXPLUS_LANE Lanes load_part(const float* p, int count, float fill) { MAXPLUS_EACH_LANE(l < count ? p[l] : fill); }
 MAXPLUS_LANE void store(float* p, Lanes a) {
   for (int l = 0; l < kLanes; ++l) p[l] = a.lane[l];
 }
@@ -30,14 +28,10 @@ MAXPLUS_LANE Lanes operator-(Lanes a, Lanes b) { MAXPLUS_EACH_LANE(a.lane[l] - b
 MAXPLUS_LANE Lanes operator*(Lanes a, Lanes b) { MAXPLUS_EACH_LANE(a.lane[l] * b.lane[l]); }
 MAXPLUS_LANE Lanes div(Lanes a, Lanes b) { MAXPLUS_EACH_LANE(a.lane[l] / b.lane[l]); }
 MAXPLUS_LANE Lanes sqrt(Lanes a) { MAXPLUS_EACH_LANE(__builtin_sqrtf(a.lane[l])); }
-MAXPLUS_LANE Lanes fma(Lanes a, Lanes b, Lanes c) {
-  MAXPLUS_EACH_LANE(fma1(a.lane[l], b.lane[l], c.lane[l]));
-}
+MAXPLUS_LANE Lanes fma(Lanes a, Lanes b, Lanes c) { MAXPLUS_EACH_LANE(fma1(a.lane[l], b.lane[l], c.lane[l])); }
 MAXPLUS_LANE Lanes max(Lanes a, Lanes b) { MAXPLUS_EACH_LANE(a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l]); }
 MAXPLUS_LANE Lanes min(Lanes a, Lanes b) { MAXPLUS_EACH_LANE(a.lane[l] < b.lane[l] ? a.lane[l] : b.lane[l]); }
-MAXPLUS_LANE Lanes select(int count, Lanes a, Lanes b) {
-  MAXPLUS_EACH_LANE(l < count ? a.lane[l] : b.lane[l]);
-}
+MAXPLUS_LANE Lanes select(int count, Lanes a, Lanes b) { MAXPLUS_EACH_LANE(l < count ? a.lane[l] : b.lane[l]); }
 MAXPLUS_LANE Lanes round_bf16(Lanes a) { MAXPLUS_EACH_LANE(round_bf16_1(a.lane[l])); }
 
 MAXPLUS_LANE float sum(Lanes a) {

@@ -24,8 +24,7 @@ struct LanesTable {
   float (*exp1)(float x);
   float (*log1)(float x);
   void (*tile)(int rows, const float* a, std::int64_t row_stride_a, std::int64_t k_stride_a, const float* b,
-               std::int64_t k_stride_b, float* c, std::int64_t row_stride_c, std::int64_t k_count,
-               bool go_on);
+               std::int64_t k_stride_b, float* c, std::int64_t row_stride_c, std::int64_t k_count, bool go_on);
 };
 
 namespace plain {

@@ -1,5 +1,4 @@
-// Log-probabilities of one row, tokens of the vocabulary in lanes. Lanes behind the last token count as exp =
-// 0.
+// Log-probabilities of one row, tokens of the vocabulary in lanes. Lanes behind the last token count as exp = 0.
 #include "kokkos/simd/logprob_table.hpp"
 
 #include "kokkos/simd/lanes.hpp"
@@ -40,8 +39,8 @@ void statistics(float* maximum, float* log_sum, float* entropy, const float* log
   *entropy = lse - sum(weighted) / s;
 }
 
-void backward(float* logits, std::int64_t vocabulary, float maximum, float log_sum, float entropy,
-              float d_log_prob, float d_entropy, float inverse_temperature) {
+void backward(float* logits, std::int64_t vocabulary, float maximum, float log_sum, float entropy, float d_log_prob,
+              float d_entropy, float inverse_temperature) {
   const Lanes scale = broadcast(inverse_temperature), minus_scale = broadcast(-inverse_temperature);
   for (std::int64_t j = 0; j < vocabulary; j += kLanes) {
     const int count = lanes_left(vocabulary, j);

@@ -1,10 +1,9 @@
 // Matrix products: fused multiply-add chains over k ascending for tiles of rows x 16 outputs.
 //
-// Many rows (Goto and van de Geijn, 2008): rows are cut so that their packed piece stays in the second cache
-// beside a panel's piece; accumulators rest in the output between pieces of k, which changes no bit. Pieces
-// are long, because each passes once over the output, which costs more than reading the panel from the second
-// cache. Few rows: the panels are streamed once, each used by all rows, while the next piece is prefetched;
-// there the memory is the limit.
+// Many rows (Goto and van de Geijn, 2008): rows are cut so that their packed piece stays in the second cache beside a
+// panel's piece; accumulators rest in the output between pieces of k, which changes no bit. Pieces are long, because
+// each passes once over the output, which costs more than reading the panel from the second cache. Few rows: the panels
+// are streamed once, each used by all rows, while the next piece is prefetched; there the memory is the limit.
 
 #include "kokkos/simd/matmul_table.hpp"
 
@@ -17,12 +16,10 @@ namespace maxplus::host::MAXPLUS_SIMD {
 namespace {
 
 constexpr std::int64_t kFewRows = 24;
-constexpr std::int64_t kFewPiece = 288;  // summed indices a piece with few rows: 18 KiB of a panel,
-constexpr std::int64_t kStreamPiece =
-    1024;                             // and when one tile takes all rows, so that nothing is read twice
-constexpr std::int64_t kPiece = 576;  // summed indices a piece with many rows, at most: 36 KiB of a panel
-constexpr std::int64_t kLeastPiece =
-    128;  // a shorter one is counted as this, so that blocks fit the workspace
+constexpr std::int64_t kFewPiece = 288;           // summed indices a piece with few rows: 18 KiB of a panel,
+constexpr std::int64_t kStreamPiece = 1024;       // and when one tile takes all rows, so that nothing is read twice
+constexpr std::int64_t kPiece = 576;              // summed indices a piece with many rows, at most: 36 KiB of a panel
+constexpr std::int64_t kLeastPiece = 128;         // a shorter one is counted as this, so that blocks fit the workspace
 constexpr std::int64_t kBlockFloats = 48 * 1024;  // packed rows that stay in the second cache: 192 KiB
 constexpr std::int64_t kAhead = 1024;             // floats between the weight in use and the one prefetched
 #if defined(MAXPLUS_SIMD_avx512)
@@ -56,11 +53,9 @@ template <int rows, int lines>
 void strip_product(const Strip& s) {
   Lanes acc[rows];
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r)
-    acc[r] = s.chain == Chain::go_on ? load(s.sums + r * kLanes) : broadcast(0.0f);
+  for (int r = 0; r < rows; ++r) acc[r] = s.chain == Chain::go_on ? load(s.sums + r * kLanes) : broadcast(0.0f);
   const float* b = s.panel;
-  // Every third row has a pointer of its own, the two after it are reached by the stride: few registers, no
-  // arithmetic.
+  // Every third row has a pointer of its own, the two after it are reached by the stride: few registers, no arithmetic.
   constexpr int kGroups = (rows + 2) / 3;
   const float* a[kGroups];
 #pragma GCC unroll 4
@@ -75,8 +70,7 @@ void strip_product(const Strip& s) {
     for (int i = 0; i < 4; ++i) {
       const Lanes column = load(b + i * kLanes);
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r)
-        acc[r] = fma(broadcast(a[r / 3][r % 3 * s.a_stride + i]), column, acc[r]);
+      for (int r = 0; r < rows; ++r) acc[r] = fma(broadcast(a[r / 3][r % 3 * s.a_stride + i]), column, acc[r]);
     }
     b += 4 * kLanes;
 #pragma GCC unroll 4
@@ -116,8 +110,7 @@ void finish_rows(const ProductJob& job, const float* sums, std::int64_t sums_str
   }
 }
 
-// Rows in blocks of nearly equal height, since a tile of two or three rows cannot hide the latency of its
-// chains.
+// Rows in blocks of nearly equal height, since a tile of two or three rows cannot hide the latency of its chains.
 void few_rows_panel(const ProductJob& job, const float* a, std::int64_t a_stride, const ProductShare& share,
                     std::int64_t panel) {
   float sums[kFewRows * kLanes];
@@ -136,8 +129,7 @@ void few_rows_panel(const ProductJob& job, const float* a, std::int64_t a_stride
                   sums + row * kLanes,
                   piece == 0 ? Chain::from_zero : Chain::go_on,
                   nullptr};
-      // One block streams ahead of itself; several share the lines of the next piece, which follows in
-      // memory.
+      // One block streams ahead of itself; several share the lines of the next piece, which follows in memory.
       const float* next = strip.panel + k_count * kLanes;
       if (blocks == 1) {
         strip.prefetch = strip.panel + kAhead;
@@ -161,8 +153,7 @@ void few_rows_product(const ProductJob& job, const ProductShare& share, float* w
   if (job.packing == Packing::bf16_pairs) {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t k = 0; k < job.inputs; ++k) {
-        workspace[r * job.inputs + k] =
-            round_bf16_1(a[r * a_stride + source_index(k, job.inputs, job.packing)]);
+        workspace[r * job.inputs + k] = round_bf16_1(a[r * a_stride + source_index(k, job.inputs, job.packing)]);
       }
     }
     a = workspace;
@@ -195,16 +186,14 @@ void tile_body(const Tile& t) {
   for (int p = 0; p < panels; ++p) {
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
-      acc[p][r] =
-          t.chain == Chain::go_on ? load(t.c + p * t.c_panel_stride + r * t.c_stride) : broadcast(0.0f);
+      acc[p][r] = t.chain == Chain::go_on ? load(t.c + p * t.c_panel_stride + r * t.c_stride) : broadcast(0.0f);
     }
   }
   // The sums of the next tile come while this one works.
 #pragma GCC unroll 2
   for (int p = 0; p < panels; ++p) {
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r)
-      __builtin_prefetch(t.c + p * t.c_panel_stride + (rows + r) * t.c_stride, 1, 3);
+    for (int r = 0; r < rows; ++r) __builtin_prefetch(t.c + p * t.c_panel_stride + (rows + r) * t.c_stride, 1, 3);
   }
   const float* a = t.a;
   const float* b = t.panel;
@@ -270,8 +259,7 @@ void narrow_tile(std::int64_t rows, int width, Tile t) {
   float* c = t.c;
   const std::int64_t c_stride = t.c_stride;
   if (t.chain == Chain::go_on) {
-    for (std::int64_t r = 0; r < rows; ++r)
-      store(aside + r * kLanes, load_masked(c + r * c_stride, width, 0.0f));
+    for (std::int64_t r = 0; r < rows; ++r) store(aside + r * kLanes, load_masked(c + r * c_stride, width, 0.0f));
   }
   t.c = aside;
   t.c_stride = kLanes;
@@ -282,8 +270,8 @@ void narrow_tile(std::int64_t rows, int width, Tile t) {
 void block_product(const ProductJob& job, const Block& block, const float* packed, bool full_width) {
   const std::int64_t panel_floats = job.inputs * kLanes;
   for (std::int64_t panel = block.first_panel; panel < block.last_panel;) {
-    const bool pair = kTilePanels == 2 && panel + 1 < block.last_panel &&
-                      (full_width || width_of(job, panel + 1) == kLanes);
+    const bool pair =
+        kTilePanels == 2 && panel + 1 < block.last_panel && (full_width || width_of(job, panel + 1) == kLanes);
     const float* weights = job.panels + panel * panel_floats + block.k * kLanes;
     const std::int64_t step = pair ? 2 : 1;
     const float* next = panel + step < block.last_panel ? weights + step * panel_floats : weights;
@@ -349,8 +337,7 @@ void many_rows_product(const ProductJob& job, const ProductShare& share, float* 
   for (std::int64_t row = share.first_row; row < share.last_row; row += height) {
     const std::int64_t count = smaller(height, share.last_row - row);
     for (std::int64_t panel = share.first_panel; panel < share.last_panel; panel += group) {
-      Block block{row, count, panel,           smaller(panel + group, share.last_panel), 0, 0, nullptr,
-                  0,   0,     Chain::from_zero};
+      Block block{row, count, panel, smaller(panel + group, share.last_panel), 0, 0, nullptr, 0, 0, Chain::from_zero};
       if (job.residual == nullptr) {
         block.c = job.output + row * job.output_stride + panel * kLanes;
         block.c_stride = job.output_stride;
@@ -369,8 +356,7 @@ void many_rows_product(const ProductJob& job, const ProductShare& share, float* 
   }
 }
 
-void product(const ProductJob& job, const ProductShare& share, float* workspace,
-             std::int64_t workspace_floats) {
+void product(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats) {
   const std::int64_t rows = share.last_row - share.first_row;
   const bool fits = job.packing == Packing::as_is || rows * job.inputs <= workspace_floats;
   if (rows <= kFewRows && job.a_k_stride == 1 && job.start == Start::from_zero && fits) {

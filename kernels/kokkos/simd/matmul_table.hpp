@@ -1,14 +1,12 @@
 #pragma once
-// One thread's share of a matrix product, and the packing of matrices into panels, behind plain function
-// pointers.
+// One thread's share of a matrix product, and the packing of matrices into panels, behind plain function pointers.
 
 #include <cstdint>
 
 namespace maxplus::host {
 
-// Fp32 as it stands, or rounded to bf16 with neighbouring summed indices exchanged (ops/matmul.hpp,
-// bf16_dot). The products themselves are the same fp32 chains in both cases; rounding and exchange happen
-// where a matrix is packed.
+// Fp32 as it stands, or rounded to bf16 with neighbouring summed indices exchanged (ops/matmul.hpp, bf16_dot). The
+// products themselves are the same fp32 chains in both cases; rounding and exchange happen where a matrix is packed.
 enum class Packing : std::uint8_t { as_is, bf16_pairs };
 enum class Start : std::uint8_t { from_zero, from_output };
 
@@ -39,12 +37,10 @@ struct PackJob {
 };
 
 struct MatmulTable {
-  // Up to so many rows the weights are streamed once past unpacked rows, and work is best cut by panels
-  // alone.
+  // Up to so many rows the weights are streamed once past unpacked rows, and work is best cut by panels alone.
   std::int64_t few_rows;
   std::int64_t tile_rows;  // rows are best cut in multiples of this
-  void (*product)(const ProductJob& job, const ProductShare& share, float* workspace,
-                  std::int64_t workspace_floats);
+  void (*product)(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats);
   void (*pack_rows)(const PackJob& job);     // outputs are the rows of the matrix, columns are summed
   void (*pack_columns)(const PackJob& job);  // outputs are the columns of the matrix, rows are summed
 };

@@ -24,8 +24,7 @@ void forward(float* out, float* inverse_rms, const float* in, const float* weigh
     inverse_rms[t] = r;
     for (std::int64_t c = 0; c < channels; c += kLanes) {
       const int count = lanes_left(channels, c);
-      store_masked(out + c,
-                   load_masked(in + c, count, 0.0f) * broadcast(r) * load_masked(weight + c, count, 0.0f),
+      store_masked(out + c, load_masked(in + c, count, 0.0f) * broadcast(r) * load_masked(weight + c, count, 0.0f),
                    count);
     }
   }
@@ -34,8 +33,7 @@ void forward(float* out, float* inverse_rms, const float* in, const float* weigh
 // d in = r (d_out w) - in r^3 mean(d_out w in).
 void backward(float* d_in, const float* addend, const float* d_out, const float* in, const float* inverse_rms,
               const float* weight, std::int64_t rows, std::int64_t channels) {
-  for (std::int64_t t = 0; t < rows;
-       ++t, d_in += channels, addend += channels, d_out += channels, in += channels) {
+  for (std::int64_t t = 0; t < rows; ++t, d_in += channels, addend += channels, d_out += channels, in += channels) {
     Lanes products = broadcast(0.0f);
     for (std::int64_t c = 0; c < channels; c += kLanes) {
       const int count = lanes_left(channels, c);
@@ -74,8 +72,7 @@ void weight_gradient(float* d_weight, const float* d_out, const float* in, const
   std::int64_t c = first;
   for (; c + 4 * kLanes <= last; c += 4 * kLanes)
     gradient_of_groups<4>(d_weight, d_out, in, inverse_rms, tokens, channels, c);
-  for (; c + kLanes <= last; c += kLanes)
-    gradient_of_groups<1>(d_weight, d_out, in, inverse_rms, tokens, channels, c);
+  for (; c + kLanes <= last; c += kLanes) gradient_of_groups<1>(d_weight, d_out, in, inverse_rms, tokens, channels, c);
   if (c == last) return;
   const int count = static_cast<int>(last - c);
   Lanes chain = load_masked(d_weight + c, count, 0.0f);

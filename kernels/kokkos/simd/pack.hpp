@@ -14,9 +14,7 @@ MAXPLUS_LANE std::int64_t source_index(std::int64_t k, std::int64_t count, Packi
 MAXPLUS_LANE float packed_value(float x, Packing packing) {
   return packing == Packing::bf16_pairs ? round_bf16_1(x) : x;
 }
-MAXPLUS_LANE Lanes packed_value(Lanes x, Packing packing) {
-  return packing == Packing::bf16_pairs ? round_bf16(x) : x;
-}
+MAXPLUS_LANE Lanes packed_value(Lanes x, Packing packing) { return packing == Packing::bf16_pairs ? round_bf16(x) : x; }
 
 // out [k_count][width] <- rows of a, `width` apart in out; k from first_k on.
 template <int width>
@@ -29,16 +27,15 @@ inline void pack_tile_rows(float* out, const ProductJob& job, std::int64_t first
       for (std::int64_t k = 0; k < k_count; ++k) out[k * width + r] = in[k * job.a_k_stride];
     } else {
       for (std::int64_t k = 0; k < k_count; ++k) {
-        out[k * width + r] =
-            round_bf16_1(in[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride]);
+        out[k * width + r] = round_bf16_1(in[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride]);
       }
     }
   }
 }
 
-// The same for all tiles of a block whose rows lie side by side in memory (a_row_stride 1): a few k at a time
-// for all tiles, so that each line is read once. More k than ways of the first cache would push each other
-// out, since the strides are often multiples of 4 KiB.
+// The same for all tiles of a block whose rows lie side by side in memory (a_row_stride 1): a few k at a time for all
+// tiles, so that each line is read once. More k than ways of the first cache would push each other out, since the
+// strides are often multiples of 4 KiB.
 template <int width>
 inline void pack_tiles_across(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows,
                               std::int64_t first_k, std::int64_t k_count) {
@@ -59,8 +56,8 @@ inline void pack_tiles_across(float* out, const ProductJob& job, std::int64_t fi
     for (; row < rows; ++row) {
       float* to = out + row / width * width * k_count + row % width;
       for (std::int64_t k = begin; k < end; ++k) {
-        to[k * width] = packed_value(
-            a[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride + row], job.packing);
+        to[k * width] =
+            packed_value(a[source_index(first_k + k, job.inputs, job.packing) * job.a_k_stride + row], job.packing);
       }
     }
   }

@@ -16,8 +16,7 @@ constexpr int kRegistersPerLanes = 2;
 constexpr int kChains = static_cast<int>(kProbeChains) * (kRegistersPerLanes == 1 ? 2 : 1);
 
 float multiply_add(std::int64_t rounds) {
-  float
-      start[kLanes];  // all different, or the compiler finds equal halves of a register pair and computes one
+  float start[kLanes];  // all different, or the compiler finds equal halves of a register pair and computes one
   for (int l = 0; l < kLanes; ++l) start[l] = 1.0f + 0.001f * static_cast<float>(l);
   Lanes chain[kChains];
 #pragma GCC unroll 12

@@ -6,8 +6,8 @@
 namespace maxplus::host {
 
 struct ProbeTable {
-  // Independent fused multiply-add chains, as many as hide the latency; returns a value that depends on all.
-  // `rounds` of kProbeFlops floating-point operations.
+  // Independent fused multiply-add chains, as many as hide the latency; returns a value that depends on all. `rounds`
+  // of kProbeFlops floating-point operations.
   float (*multiply_add)(std::int64_t rounds);
   // Reads `count` floats (a multiple of 64) once in one stream; returns their sum.
   float (*read)(const float* values, std::int64_t count);

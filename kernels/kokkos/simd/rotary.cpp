@@ -7,8 +7,7 @@ namespace maxplus::host::MAXPLUS_SIMD {
 
 namespace {
 
-void turn(float* row, const float* cosine, const float* sine, std::int64_t heads, std::int64_t half,
-          float direction) {
+void turn(float* row, const float* cosine, const float* sine, std::int64_t heads, std::int64_t half, float direction) {
   for (std::int64_t i = 0; i < half; i += kLanes) {
     const int count = half - i < kLanes ? static_cast<int>(half - i) : kLanes;
     const Lanes c = load_masked(cosine + i, count, 0.0f);

@@ -32,8 +32,7 @@ float block_sums(float* block_sum, const float* logits, std::int64_t vocabulary,
   return sum(all);
 }
 
-void exponentials(float* out, const float* logits, std::int64_t count, float maximum,
-                  float inverse_temperature) {
+void exponentials(float* out, const float* logits, std::int64_t count, float maximum, float inverse_temperature) {
   for (std::int64_t j = 0; j < count; j += kLanes) {
     const int left = lanes_left(count, j);
     store_masked(out + j, exponential(logits + j, left, maximum, inverse_temperature), left);

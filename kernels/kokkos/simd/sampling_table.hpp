@@ -8,13 +8,12 @@ namespace maxplus::host {
 inline constexpr std::int64_t kSamplingBlock = 256;
 
 struct SamplingTable {
-  // block_sum[b] = sum of exp(z - maximum) over block b by lanes; returns the sum over all by lanes, the bits
-  // of softmax_statistics' s.
+  // block_sum[b] = sum of exp(z - maximum) over block b by lanes; returns the sum over all by lanes, the bits of
+  // softmax_statistics' s.
   float (*block_sums)(float* block_sum, const float* logits, std::int64_t vocabulary, float maximum,
                       float inverse_temperature);
   // out[j] = exp(z_j - maximum).
-  void (*exponentials)(float* out, const float* logits, std::int64_t count, float maximum,
-                       float inverse_temperature);
+  void (*exponentials)(float* out, const float* logits, std::int64_t count, float maximum, float inverse_temperature);
   // The index of the largest logit, the lowest among equals.
   std::int64_t (*argmax)(const float* logits, std::int64_t vocabulary);
   float (*log)(float x);

@@ -1,6 +1,5 @@
 #pragma once
-// A family of networks: how its published files name things. One source file a family, one line in
-// registry.cpp.
+// A family of networks: how its published files name things. One source file a family, one line in registry.cpp.
 
 #include <cstdint>
 #include <string>
@@ -43,8 +42,8 @@ struct Family {
   // Family-specific keys, after the common ones have been read into `config`.
   void (*read)(ConfigReader& reader, ModelConfig& config);
   void (*write)(nlohmann::ordered_json& json, const ModelConfig& config);
-  // All weights in storage order: embedding, layers, final norm, head if untied. Within a layer query, key
-  // and value, and gate and up, stand one after the other, because they are multiplied as one matrix.
+  // All weights in storage order: embedding, layers, final norm, head if untied. Within a layer query, key and value,
+  // and gate and up, stand one after the other, because they are multiplied as one matrix.
   std::vector<WeightSpec> (*weights)(const ModelConfig& config);
 };
 

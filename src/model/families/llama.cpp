@@ -1,5 +1,4 @@
-// Llama (Touvron et al., 2023) and what is shaped like it: RMS norm, rotary positions, grouped keys, SwiGLU,
-// no biases.
+// Llama (Touvron et al., 2023) and what is shaped like it: RMS norm, rotary positions, grouped keys, SwiGLU, no biases.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,8 +10,7 @@ namespace {
 
 void read_llama(ConfigReader& reader, ModelConfig&) {
   for (const char* key : {"attention_bias", "mlp_bias"}) {
-    if (reader.flag_or(key, false))
-      reader.fault(fmt::format("'{}' is true", key), "a llama without biases", "");
+    if (reader.flag_or(key, false)) reader.fault(fmt::format("'{}' is true", key), "a llama without biases", "");
   }
 }
 

@@ -35,8 +35,7 @@ std::vector<std::string> family_names() {
 
 std::vector<WeightSpec> dense_weights(const ModelConfig& c) {
   std::vector<WeightSpec> weights;
-  const auto add = [&](std::string name, WeightRole role, std::int64_t layer,
-                       std::vector<std::int64_t> extents) {
+  const auto add = [&](std::string name, WeightRole role, std::int64_t layer, std::vector<std::int64_t> extents) {
     weights.push_back({std::move(name), role, layer, std::move(extents)});
   };
   add("model.embed_tokens.weight", WeightRole::embedding, -1, {c.vocabulary, c.width});

@@ -1,9 +1,9 @@
 #pragma once
 // How token values of a step become one number: the one place where a loss is divided by something.
 //
-// The policy, KL and entropy terms of a rollout are sums over its trainable tokens, divided by what
-// denominator() says. It depends on the step as a whole (known before the first gradient) and on the rollout,
-// never on a micro-batch or rank.
+// The policy, KL and entropy terms of a rollout are sums over its trainable tokens, divided by what denominator() says.
+// It depends on the step as a whole (known before the first gradient) and on the rollout, never on a micro-batch or
+// rank.
 
 #include <cstdint>
 #include <string>
@@ -22,8 +22,7 @@ struct Aggregation {
   AggregationKind kind = AggregationKind::token_mean;
   double length = 1;  // of sequence_sum_constant
 
-  // Of a rollout with so many trainable tokens; at least 1 where a count is 0, so that empty steps give 0 and
-  // not NaN.
+  // Of a rollout with so many trainable tokens; at least 1 where a count is 0, so that empty steps give 0 and not NaN.
   double denominator(const StepStatistics& statistics, std::int64_t trainable_tokens) const;
   std::string describe() const;
 };

@@ -18,8 +18,8 @@ struct Needs {
   bool critic = false;
 };
 
-// What a step as a whole must know before its first gradient: summed over every rank and slice (here: known
-// to all ranks, since all ranks hold the step's experiences). Denominators before gradients.
+// What a step as a whole must know before its first gradient: summed over every rank and slice (here: known to all
+// ranks, since all ranks hold the step's experiences). Denominators before gradients.
 struct StepStatistics {
   double tokens = 0;     // trainable tokens that take part
   double sequences = 0;  // rollouts that take part, fully masked ones included
@@ -32,21 +32,18 @@ struct TokenTerms {
   std::span<const float> old_log_prob;  // the sampler's own record
   std::span<const float> reference_log_prob;
   std::span<const float> advantage;
-  std::span<const std::uint8_t>
-      trainable;  // 0: whatever stands in the other spans (NaN too) has no influence
+  std::span<const std::uint8_t> trainable;  // 0: whatever stands in the other spans (NaN too) has no influence
 };
 
-// What a rollout adds to the loss of the whole step (already divided by the step's denominators) and its
-// gradient.
+// What a rollout adds to the loss of the whole step (already divided by the step's denominators) and its gradient.
 struct TokenLoss {
   double loss = 0, policy = 0,
          kl = 0;  // loss = policy + coefficient * kl - coefficient * entropy; kl, policy without coefficient
   std::vector<float> d_log_prob, d_entropy;  // exactly 0 at tokens that are not trainable
   // Raw sums over the rollout's trainable tokens, for metrics
-  double ratio_sum = 0, ratio_square_sum = 0, ratio_min = 0,
-         ratio_max = 0;                                          // of tokens; meaningless where tokens = 0
-  double kl_old_sum = 0, kl_reference_sum = 0, entropy_sum = 0;  // k3
-  double gap_max = 0;                                            // |log_prob - old_log_prob|
+  double ratio_sum = 0, ratio_square_sum = 0, ratio_min = 0, ratio_max = 0;  // of tokens; meaningless where tokens = 0
+  double kl_old_sum = 0, kl_reference_sum = 0, entropy_sum = 0;              // k3
+  double gap_max = 0;                                                        // |log_prob - old_log_prob|
   std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;
 };
 
@@ -55,11 +52,11 @@ class Algorithm {
   virtual ~Algorithm() = default;
   virtual Needs needs() const = 0;
   virtual int smallest_group() const { return 1; }  // 2 for estimators that compare within a group
-  // Whole groups, in rollout order. Fills Experience::advantage (0 where not trainable). Experiences whose
-  // verdict does not count take no part in statistics and get 0. A group of equal rewards gives exactly 0.
+  // Whole groups, in rollout order. Fills Experience::advantage (0 where not trainable). Experiences whose verdict does
+  // not count take no part in statistics and get 0. A group of equal rewards gives exactly 0.
   virtual void fill_advantages(std::span<Experience> whole_groups) const = 0;
-  // Whether a rollout takes part in training (mask_truncated, verdicts that do not count, zero-spread groups
-  // to drop, ...).
+  // Whether a rollout takes part in training (mask_truncated, verdicts that do not count, zero-spread groups to drop,
+  // ...).
   virtual bool takes_part(const Experience& experience) const = 0;
   virtual StepStatistics prepare(std::span<const Experience* const> step) const = 0;
   virtual TokenLoss loss(const TokenTerms& terms, const StepStatistics& statistics) const = 0;
@@ -67,8 +64,7 @@ class Algorithm {
   virtual std::vector<std::string> describe() const = 0;
 };
 
-// Whether groups of equal rewards are to be drawn anew: the key, or else the algorithm's own default (dapo:
-// yes).
+// Whether groups of equal rewards are to be drawn anew: the key, or else the algorithm's own default (dapo: yes).
 bool wants_dynamic_sampling(const AlgorithmTable& table);
 
 // Throws Error(ExitCode::config) with the nearest name.

@@ -31,8 +31,7 @@ PolicyTerm policy_term(double ratio, double advantage, const ClippedPolicy& poli
   const double free_value = ratio * advantage;
   const double clipped_value = clipped * advantage;
   PolicyTerm term{-free_value, -advantage, ClipSide::none};
-  if (clipped_value < free_value)
-    term = {-clipped_value, 0, ratio < clipped ? ClipSide::low : ClipSide::high};
+  if (clipped_value < free_value) term = {-clipped_value, 0, ratio < clipped ? ClipSide::low : ClipSide::high};
   if (policy.dual_clip && advantage < 0 && *policy.dual_clip * advantage > -term.value) {
     term = {-(*policy.dual_clip * advantage), 0, ClipSide::high};
   }
@@ -78,8 +77,7 @@ std::vector<double> widen(std::span<const float> values) { return {values.begin(
 
 std::vector<float> narrow(const std::vector<double>& values) {
   std::vector<float> narrowed(values.size());
-  std::transform(values.begin(), values.end(), narrowed.begin(),
-                 [](double x) { return static_cast<float>(x); });
+  std::transform(values.begin(), values.end(), narrowed.begin(), [](double x) { return static_cast<float>(x); });
   return narrowed;
 }
 
@@ -97,12 +95,9 @@ KlEstimator kl_estimator_of(const std::string& name) {
 KlTerm kl_term(KlEstimator estimator, double log_prob, double reference_log_prob) {
   const double d = log_prob - reference_log_prob;
   switch (estimator) {
-    case KlEstimator::none:
-      return {};
-    case KlEstimator::k1:
-      return {d, 1};
-    case KlEstimator::k2:
-      return {0.5 * d * d, d};
+    case KlEstimator::none: return {};
+    case KlEstimator::k1: return {d, 1};
+    case KlEstimator::k2: return {0.5 * d * d, d};
     case KlEstimator::k3: {
       const double c = clamp_log(d);
       const double inverse = exact_exp(-c);
@@ -117,12 +112,11 @@ DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& s
                                const ClippedPolicy& policy) {
   const std::size_t tokens = terms.trainable.size();
   check_lengths(tokens, {terms.log_prob.size(), terms.old_log_prob.size(), terms.advantage.size()});
-  MAXPLUS_REQUIRE(terms.reference_log_prob.size() == tokens ||
-                      (terms.reference_log_prob.empty() && policy.kl == KlEstimator::none),
-                  "a KL term needs the reference's log-probabilities");
   MAXPLUS_REQUIRE(
-      terms.entropy.size() == tokens || (terms.entropy.empty() && policy.entropy_coefficient == 0),
-      "an entropy term needs entropies");
+      terms.reference_log_prob.size() == tokens || (terms.reference_log_prob.empty() && policy.kl == KlEstimator::none),
+      "a KL term needs the reference's log-probabilities");
+  MAXPLUS_REQUIRE(terms.entropy.size() == tokens || (terms.entropy.empty() && policy.entropy_coefficient == 0),
+                  "an entropy term needs entropies");
   const std::int64_t trainable_tokens = count_trainable(terms.trainable);
   const double denominator = policy.aggregation.denominator(statistics, trainable_tokens);
   const bool of_sequence = policy.ratio == RatioLevel::sequence;
@@ -164,14 +158,12 @@ DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& s
   return result;
 }
 
-TokenLoss clipped_policy_loss(const TokenTerms& terms, const StepStatistics& statistics,
-                              const ClippedPolicy& policy) {
+TokenLoss clipped_policy_loss(const TokenTerms& terms, const StepStatistics& statistics, const ClippedPolicy& policy) {
   const std::vector<double> log_prob = widen(terms.log_prob), entropy = widen(terms.entropy),
-                            old_log_prob = widen(terms.old_log_prob),
-                            reference = widen(terms.reference_log_prob), advantage = widen(terms.advantage);
-  DoubleLoss wide =
-      clipped_policy_loss(DoubleTerms{log_prob, entropy, old_log_prob, reference, advantage, terms.trainable},
-                          statistics, policy);
+                            old_log_prob = widen(terms.old_log_prob), reference = widen(terms.reference_log_prob),
+                            advantage = widen(terms.advantage);
+  DoubleLoss wide = clipped_policy_loss(
+      DoubleTerms{log_prob, entropy, old_log_prob, reference, advantage, terms.trainable}, statistics, policy);
   TokenLoss loss = std::move(wide.sums);
   loss.d_log_prob = narrow(wide.d_log_prob);
   loss.d_entropy = narrow(wide.d_entropy);

@@ -1,15 +1,12 @@
 #pragma once
-// The clipped policy loss of one rollout with its KL and entropy terms, and its closed-form gradient, in
-// double.
+// The clipped policy loss of one rollout with its KL and entropy terms, and its closed-form gradient, in double.
 //
-// Notation, for trainable token t of a rollout: lp, old, ref log-probabilities now, when drawn, of the
-// reference; A the advantage; l = clamp(lp - old, -20, 20); r = exp(l), or with the ratio of the sequence r =
-// exp(mean of lp - old).
-//   x   = -min(r A, clip(r, 1 - clip_low, 1 + clip_high) A);  with dual_clip c and A < 0: x = -max(that min,
-//   c A) kl  = k1: d, k2: d^2 / 2, k3: exp(-d) + d - 1, with d = lp - ref (clamped to +-20 in k3) loss = (sum
-//   x + kl_coefficient sum kl - entropy_coefficient sum entropy) / denominator
-// Tokens that are not trainable are skipped, not multiplied by 0: NaN there has no influence. On policy r is
-// exactly 1.
+// Notation, for trainable token t of a rollout: lp, old, ref log-probabilities now, when drawn, of the reference; A the
+// advantage; l = clamp(lp - old, -20, 20); r = exp(l), or with the ratio of the sequence r = exp(mean of lp - old).
+//   x   = -min(r A, clip(r, 1 - clip_low, 1 + clip_high) A);  with dual_clip c and A < 0: x = -max(that min, c A)
+//   kl  = k1: d, k2: d^2 / 2, k3: exp(-d) + d - 1, with d = lp - ref (clamped to +-20 in k3)
+//   loss = (sum x + kl_coefficient sum kl - entropy_coefficient sum entropy) / denominator
+// Tokens that are not trainable are skipped, not multiplied by 0: NaN there has no influence. On policy r is exactly 1.
 
 #include <cstdint>
 #include <optional>
@@ -53,11 +50,9 @@ struct DoubleLoss {
   std::vector<double> d_log_prob, d_entropy;
 };
 
-DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& statistics,
-                               const ClippedPolicy& policy);
+DoubleLoss clipped_policy_loss(const DoubleTerms& terms, const StepStatistics& statistics, const ClippedPolicy& policy);
 
 // The same on the spans of an Algorithm; gradients are rounded to float at the end.
-TokenLoss clipped_policy_loss(const TokenTerms& terms, const StepStatistics& statistics,
-                              const ClippedPolicy& policy);
+TokenLoss clipped_policy_loss(const TokenTerms& terms, const StepStatistics& statistics, const ClippedPolicy& policy);
 
 }  // namespace maxplus

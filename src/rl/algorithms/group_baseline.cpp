@@ -31,19 +31,15 @@ Moments moments_of(std::span<const double> reward, const std::vector<std::size_t
   m.mean = m.sum / static_cast<double>(m.members);
   double squares = 0;
   for (const std::size_t i : places) squares += (reward[i] - m.mean) * (reward[i] - m.mean);
-  if (m.members > degrees_lost)
-    m.deviation = std::sqrt(squares / static_cast<double>(m.members - degrees_lost));
+  if (m.members > degrees_lost) m.deviation = std::sqrt(squares / static_cast<double>(m.members - degrees_lost));
   return m;
 }
 
 double centred(double reward, const Moments& group, const Moments& batch, Baseline baseline) {
   switch (baseline) {
-    case Baseline::group_mean:
-      return reward - group.mean;
-    case Baseline::leave_one_out:
-      return reward - (group.sum - reward) / static_cast<double>(group.members - 1);
-    case Baseline::batch_mean:
-      return reward - batch.mean;
+    case Baseline::group_mean: return reward - group.mean;
+    case Baseline::leave_one_out: return reward - (group.sum - reward) / static_cast<double>(group.members - 1);
+    case Baseline::batch_mean: return reward - batch.mean;
   }
   MAXPLUS_REQUIRE(false, "unknown baseline");
 }
@@ -51,10 +47,9 @@ double centred(double reward, const Moments& group, const Moments& batch, Baseli
 }  // namespace
 
 std::string BaselineRule::describe() const {
-  const char* const baseline_text = baseline == Baseline::group_mean ? "reward - mean of the group"
-                                    : baseline == Baseline::leave_one_out
-                                        ? "reward - mean of the group's others"
-                                        : "reward - mean of the batch";
+  const char* const baseline_text = baseline == Baseline::group_mean      ? "reward - mean of the group"
+                                    : baseline == Baseline::leave_one_out ? "reward - mean of the group's others"
+                                                                          : "reward - mean of the batch";
   if (spread == Spread::none) return baseline_text;
   return fmt::format("({}) / (std of the {} + {}), std with {}", baseline_text,
                      spread == Spread::group ? "group" : "batch", epsilon, degrees_lost == 1 ? "n - 1" : "n");
@@ -62,8 +57,7 @@ std::string BaselineRule::describe() const {
 
 std::vector<double> group_advantages(std::span<const double> reward, std::span<const std::int64_t> group,
                                      std::span<const std::uint8_t> counts, const BaselineRule& rule) {
-  MAXPLUS_REQUIRE(reward.size() == group.size() && reward.size() == counts.size(),
-                  "one group and one flag a reward");
+  MAXPLUS_REQUIRE(reward.size() == group.size() && reward.size() == counts.size(), "one group and one flag a reward");
   std::map<std::int64_t, std::vector<std::size_t>> members;
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < reward.size(); ++i) {

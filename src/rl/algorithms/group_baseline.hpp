@@ -1,11 +1,10 @@
 #pragma once
-// Advantages of outcome rewards: each rollout against a baseline of its group (or of the batch), one
-// implementation for every estimator of that kind.
+// Advantages of outcome rewards: each rollout against a baseline of its group (or of the batch), one implementation for
+// every estimator of that kind.
 //
-// Notation: r the rewards, K members of a group that count. Mean and spread are taken in two passes in
-// double, in the order given. Whether rewards are equal is decided by comparing them, because a mean may
-// differ from its equal terms in the last bit; equal rewards, and a group with one counting member, give
-// exactly 0.
+// Notation: r the rewards, K members of a group that count. Mean and spread are taken in two passes in double, in the
+// order given. Whether rewards are equal is decided by comparing them, because a mean may differ from its equal terms
+// in the last bit; equal rewards, and a group with one counting member, give exactly 0.
 
 #include <cstdint>
 #include <span>
@@ -20,11 +19,7 @@ enum class Baseline : std::uint8_t {
   batch_mean,     // r - mean of the whole batch
 };
 
-enum class Spread : std::uint8_t {
-  none,
-  group,
-  batch
-};  // the deviation is divided by (std + epsilon) of ...
+enum class Spread : std::uint8_t { none, group, batch };  // the deviation is divided by (std + epsilon) of ...
 
 struct BaselineRule {
   Baseline baseline = Baseline::group_mean;
@@ -35,8 +30,8 @@ struct BaselineRule {
   std::string describe() const;
 };
 
-// One advantage a rollout. `group` holds ids (members need not be neighbours); rollouts with counts = 0 are
-// left out of every statistic and get 0. The three spans are of equal length.
+// One advantage a rollout. `group` holds ids (members need not be neighbours); rollouts with counts = 0 are left out of
+// every statistic and get 0. The three spans are of equal length.
 std::vector<double> group_advantages(std::span<const double> reward, std::span<const std::int64_t> group,
                                      std::span<const std::uint8_t> counts, const BaselineRule& rule);
 

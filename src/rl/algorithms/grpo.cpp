@@ -30,8 +30,7 @@ double Grpo::shaped_reward(const Experience& experience) const {
   double kl = 0;
   for (std::size_t t = 0; t < rollout.token.size(); ++t) {
     if (rollout.trainable[t] == 0) continue;
-    kl += kl_term(settings_.kl_in_reward, static_cast<double>(rollout.log_prob[t]),
-                  static_cast<double>(reference[t]))
+    kl += kl_term(settings_.kl_in_reward, static_cast<double>(rollout.log_prob[t]), static_cast<double>(reference[t]))
               .value;
   }
   return reward - settings_.kl_reward_coefficient * kl;
@@ -67,9 +66,7 @@ bool Grpo::takes_part(const Experience& experience) const {
   return !settings_.mask_truncated || experience.rollout.finish == Finish::stopped;
 }
 
-StepStatistics Grpo::prepare(std::span<const Experience* const> step) const {
-  return count_step(*this, step);
-}
+StepStatistics Grpo::prepare(std::span<const Experience* const> step) const { return count_step(*this, step); }
 
 TokenLoss Grpo::loss(const TokenTerms& terms, const StepStatistics& statistics) const {
   return clipped_policy_loss(terms, statistics, settings_.policy);
@@ -91,9 +88,7 @@ std::vector<std::pair<std::string, std::string>> listing(const GrpoSettings& s) 
     kl_text += fmt::format(" in the {}, coefficient {}", in_reward ? "reward" : "loss",
                            in_reward ? s.kl_reward_coefficient : s.policy.kl_coefficient);
   }
-  const std::string std_text = s.baseline.spread == Spread::none ? "none"
-                               : s.baseline.degrees_lost == 1    ? "n-1"
-                                                                 : "n";
+  const std::string std_text = s.baseline.spread == Spread::none ? "none" : s.baseline.degrees_lost == 1 ? "n-1" : "n";
   return {{"clip_low", fmt::format("{}", s.policy.clip_low)},
           {"clip_high", fmt::format("{}", s.policy.clip_high)},
           {"dual_clip", s.policy.dual_clip ? fmt::format("{}", *s.policy.dual_clip) : "off"},
@@ -118,9 +113,9 @@ std::vector<std::string> Grpo::describe() const {
   lines.push_back(fmt::format("algorithm {}: advantage = {}; exactly 0 for equal rewards", settings_.name,
                               settings_.baseline.describe()));
   if (settings_.overlong) {
-    lines.push_back(fmt::format(
-        "reward shaped before advantages: -{} from {} tokens linearly to {}", settings_.overlong->penalty,
-        settings_.overlong->limit - settings_.overlong->buffer, settings_.overlong->limit));
+    lines.push_back(fmt::format("reward shaped before advantages: -{} from {} tokens linearly to {}",
+                                settings_.overlong->penalty, settings_.overlong->limit - settings_.overlong->buffer,
+                                settings_.overlong->limit));
   }
   lines.push_back(fmt::format("policy term = -min(r A, clip(r, 1 - {}, 1 + {}) A), r of the {}{}", p.clip_low,
                               p.clip_high, p.ratio == RatioLevel::sequence ? "sequence" : "token",
@@ -129,8 +124,8 @@ std::vector<std::string> Grpo::describe() const {
   const auto ours = listing(settings_), theirs = listing(paper_);
   for (std::size_t i = 0; i < ours.size(); ++i) {
     if (ours[i].second == theirs[i].second) continue;
-    lines.push_back(fmt::format("differs from the paper of {}: {} = {} (paper: {})", settings_.name,
-                                ours[i].first, ours[i].second, theirs[i].second));
+    lines.push_back(fmt::format("differs from the paper of {}: {} = {} (paper: {})", settings_.name, ours[i].first,
+                                ours[i].second, theirs[i].second));
   }
   return lines;
 }
@@ -157,8 +152,7 @@ GrpoSettings paper_settings(const std::string& name, std::int64_t max_new_tokens
     s.policy.clip_high = 0.28;
     s.policy.aggregation.kind = AggregationKind::token_mean;
     s.dynamic_sampling = true;
-    s.overlong =
-        OverlongShaping{max_new_tokens, max_new_tokens / 5, 1.0};  // the paper's 4096 of 20480 tokens
+    s.overlong = OverlongShaping{max_new_tokens, max_new_tokens / 5, 1.0};  // the paper's 4096 of 20480 tokens
   } else if (name == "gspo") {
     s.policy.clip_low = 3e-4;
     s.policy.clip_high = 4e-4;
@@ -191,8 +185,7 @@ void apply_baseline(const AlgorithmTable& table, GrpoSettings& s) {
 void apply_kl(const AlgorithmTable& table, GrpoSettings& s) {
   const double coefficient = table.kl_coefficient.value_or(0.04);
   const std::string where = table.kl_where.value_or("loss");
-  if (where != "loss" && where != "reward")
-    refuse(fmt::format("kl_where = '{}' is unknown", where), "loss or reward");
+  if (where != "loss" && where != "reward") refuse(fmt::format("kl_where = '{}' is unknown", where), "loss or reward");
   const KlEstimator kl = kl_estimator_of(table.kl);
   s.policy.kl = where == "loss" ? kl : KlEstimator::none;
   s.policy.kl_coefficient = s.policy.kl == KlEstimator::none ? 0.0 : coefficient;
@@ -223,12 +216,11 @@ void apply_overlong(const AlgorithmTable& table, std::int64_t max_new_tokens, Gr
   s.mask_truncated = table.mask_truncated.value_or(s.mask_truncated);
   if (table.overlong_limit || table.overlong_buffer || table.overlong_penalty) {
     const std::int64_t limit = table.overlong_limit.value_or(max_new_tokens);
-    s.overlong = OverlongShaping{limit, table.overlong_buffer.value_or(limit / 5),
-                                 table.overlong_penalty.value_or(1.0)};
+    s.overlong =
+        OverlongShaping{limit, table.overlong_buffer.value_or(limit / 5), table.overlong_penalty.value_or(1.0)};
   }
   if (s.overlong && (s.overlong->buffer < 0 || s.overlong->buffer > s.overlong->limit)) {
-    refuse(fmt::format("overlong_buffer = {} does not fit overlong_limit = {}", s.overlong->buffer,
-                       s.overlong->limit),
+    refuse(fmt::format("overlong_buffer = {} does not fit overlong_limit = {}", s.overlong->buffer, s.overlong->limit),
            "0 <= overlong_buffer <= overlong_limit, in tokens");
   }
   if (s.overlong && s.overlong->penalty == 0) s.overlong.reset();
@@ -249,8 +241,7 @@ GrpoSettings grpo_settings(const AlgorithmTable& table, std::int64_t max_new_tok
 }
 
 std::unique_ptr<Algorithm> make_grpo(const AlgorithmTable& table, std::int64_t max_new_tokens) {
-  return std::make_unique<Grpo>(grpo_settings(table, max_new_tokens),
-                                paper_settings(table.name, max_new_tokens));
+  return std::make_unique<Grpo>(grpo_settings(table, max_new_tokens), paper_settings(table.name, max_new_tokens));
 }
 
 }  // namespace maxplus

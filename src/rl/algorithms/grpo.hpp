@@ -6,8 +6,8 @@
 //   dapo     Yu et al., "DAPO", 2025, arXiv 2503.14476
 //   gspo     Zheng et al., "Group sequence policy optimization", 2025, arXiv 2507.18071
 //
-// The rule: rewards, shaped if asked, are compared within a group (group_baseline.hpp); every trainable token
-// of a rollout has its rollout's advantage; the loss is the clipped policy loss (clipped_policy.hpp).
+// The rule: rewards, shaped if asked, are compared within a group (group_baseline.hpp); every trainable token of a
+// rollout has its rollout's advantage; the loss is the clipped policy loss (clipped_policy.hpp).
 
 #include <cstdint>
 #include <memory>
@@ -23,8 +23,7 @@
 
 namespace maxplus {
 
-// DAPO's soft punishment of long answers: 0 up to limit - buffer tokens, then linear down to -1 at limit, -1
-// beyond.
+// DAPO's soft punishment of long answers: 0 up to limit - buffer tokens, then linear down to -1 at limit, -1 beyond.
 struct OverlongShaping {
   std::int64_t limit = 0, buffer = 0;
   double penalty = 1;  // what -1 is worth in reward
@@ -48,8 +47,7 @@ std::vector<std::string> grpo_names();
 
 class Grpo final : public Algorithm {
  public:
-  Grpo(GrpoSettings settings, GrpoSettings paper)
-      : settings_(std::move(settings)), paper_(std::move(paper)) {}
+  Grpo(GrpoSettings settings, GrpoSettings paper) : settings_(std::move(settings)), paper_(std::move(paper)) {}
 
   Needs needs() const override;
   int smallest_group() const override { return 2; }
@@ -59,8 +57,8 @@ class Grpo final : public Algorithm {
   TokenLoss loss(const TokenTerms& terms, const StepStatistics& statistics) const override;
   std::vector<std::string> describe() const override;
 
-  // The reward that is compared: the verifier's, plus overlong shaping, minus the KL in the reward. The raw
-  // one stays in Assessment::reward, which is what metrics and records show.
+  // The reward that is compared: the verifier's, plus overlong shaping, minus the KL in the reward. The raw one stays
+  // in Assessment::reward, which is what metrics and records show.
   double shaped_reward(const Experience& experience) const;
   const GrpoSettings& settings() const { return settings_; }
 

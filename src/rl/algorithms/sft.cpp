@@ -20,8 +20,7 @@ StepStatistics Sft::prepare(std::span<const Experience* const> step) const {
   for (const Experience* experience : step) {
     statistics.sequences += 1;
     for (std::size_t t = 0; t < experience->rollout.trainable.size(); ++t) {
-      if (experience->rollout.trainable[t] != 0)
-        statistics.tokens += static_cast<double>(experience->advantage.at(t));
+      if (experience->rollout.trainable[t] != 0) statistics.tokens += static_cast<double>(experience->advantage.at(t));
     }
   }
   return statistics;
@@ -29,8 +28,7 @@ StepStatistics Sft::prepare(std::span<const Experience* const> step) const {
 
 TokenLoss Sft::loss(const TokenTerms& terms, const StepStatistics& statistics) const {
   const std::size_t tokens = terms.trainable.size();
-  MAXPLUS_REQUIRE(terms.log_prob.size() == tokens && terms.advantage.size() == tokens,
-                  "one value a response token");
+  MAXPLUS_REQUIRE(terms.log_prob.size() == tokens && terms.advantage.size() == tokens, "one value a response token");
   const double denominator = statistics.tokens > 0 ? statistics.tokens : 1.0;
   TokenLoss loss;
   loss.d_log_prob.assign(tokens, 0.0f);
@@ -54,13 +52,11 @@ TokenLoss Sft::loss(const TokenTerms& terms, const StepStatistics& statistics) c
 
 std::vector<std::string> Sft::describe() const {
   return {
-      "algorithm sft: loss = -(sum of weight * log-probability over the step's trainable tokens) / (sum of "
-      "weights)"};
+      "algorithm sft: loss = -(sum of weight * log-probability over the step's trainable tokens) / (sum of weights)"};
 }
 
-Experience experience_of_demonstration(std::span<const std::int32_t> prompt,
-                                       std::span<const std::int32_t> response, std::span<const float> weight,
-                                       std::int64_t number) {
+Experience experience_of_demonstration(std::span<const std::int32_t> prompt, std::span<const std::int32_t> response,
+                                       std::span<const float> weight, std::int64_t number) {
   MAXPLUS_REQUIRE(weight.empty() || weight.size() == response.size(), "no weights, or one a response token");
   Experience experience;
   experience.problem.id = number;

@@ -1,6 +1,5 @@
 #pragma once
-// Supervised training on demonstrations: cross-entropy with a weight a token, which stands in
-// Experience::advantage.
+// Supervised training on demonstrations: cross-entropy with a weight a token, which stands in Experience::advantage.
 //
 //   loss = -(sum over the step's trainable tokens of w lp) / (sum of their w)
 //
@@ -25,10 +24,9 @@ class Sft final : public Algorithm {
   std::vector<std::string> describe() const override;
 };
 
-// A demonstration in the form that packing and the loss take: group and index are its number,
-// log-probabilities of a sampler do not exist. `weight` is empty (1 each) or has a value a response token.
-Experience experience_of_demonstration(std::span<const std::int32_t> prompt,
-                                       std::span<const std::int32_t> response, std::span<const float> weight,
-                                       std::int64_t number);
+// A demonstration in the form that packing and the loss take: group and index are its number, log-probabilities of a
+// sampler do not exist. `weight` is empty (1 each) or has a value a response token.
+Experience experience_of_demonstration(std::span<const std::int32_t> prompt, std::span<const std::int32_t> response,
+                                       std::span<const float> weight, std::int64_t number);
 
 }  // namespace maxplus
