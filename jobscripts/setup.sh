@@ -157,7 +157,7 @@ configure() {
 
 job_count() {
   local cores gib
-  cores=$(nproc)
+  cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)  # nproc would take those for the number of cores
   gib=$(awk '/^MemAvailable:/ { print int($2 / 1048576 / 2) }' /proc/meminfo 2>/dev/null || true)
   gib=${gib:-$cores}
   echo $((cores < gib ? cores : (gib > 1 ? gib : 1)))
