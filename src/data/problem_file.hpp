@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/bad_lines.hpp"
 #include "data/problem_source.hpp"
@@ -15,9 +16,10 @@ namespace maxplus {
 struct ProblemFileOptions {
   std::string prompt_key = "prompt", answer_key = "answer", id_key = "id", verifier_key = "verifier";
   OnBadLine on_bad_line = OnBadLine::stop;
+  std::vector<std::string> verifiers;  // that a problem may ask for; empty: any
   std::int64_t max_prompt_tokens = 0;  // context less max_new_tokens; 0: no limit
-  // `required`: a line without a usable answer is a bad line. `optional`: for prompts only (generate), and for verifiers
-  // that need none.
+  // `required`: a line without a usable answer is a bad line. `optional`: for prompts only (generate), and for
+  // verifiers that need none.
   enum class Answer { required, optional } answer = Answer::required;
 };
 
@@ -27,9 +29,9 @@ struct LoadedProblems {
   std::string skip_summary;             // one sentence for the log; empty if nothing was skipped
 };
 
-// A null tokenizer serves lines with prompt_ids only; with one, ids must lie in its vocabulary. A line without an id takes
-// its line number. Throws Error(no_input) if there is no such file, Error(data) with FILE:LINE for what is in it, also if no
-// problem is left.
+// A null tokenizer serves lines with prompt_ids only; with one, ids must lie in its vocabulary. A line without an id
+// takes its line number. Throws Error(no_input) if there is no such file, Error(data) with FILE:LINE for what is in it,
+// also if no problem is left.
 LoadedProblems load_problems(const std::filesystem::path& path, const std::shared_ptr<const Tokenizer>& tokenizer,
                              const ProblemFileOptions& options);
 

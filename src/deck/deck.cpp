@@ -22,8 +22,9 @@ DeckReading read(DeckSource& source, const std::filesystem::path& folder, const 
   visit(reading.deck, reader);
   reading.faults = reader.take_faults();
   // What is no TOML, and what is no --set, come first: they may explain the rest.
-  reading.faults.insert(reading.faults.begin(), std::make_move_iterator(faults.begin()), std::make_move_iterator(faults.end()));
-  if (source.is_broken() || !faults.empty()) reading.deck.faulty.insert("*");
+  reading.faults.insert(reading.faults.begin(), std::make_move_iterator(faults.begin()),
+                        std::make_move_iterator(faults.end()));
+  if (source.is_broken()) reading.deck.faulty.insert("*");
   reading.deck.run.out = absolute_path(std::filesystem::current_path(), reading.deck.run.out);
   return reading;
 }
@@ -41,11 +42,13 @@ class Flattener : public DeckVisitor, private KeyVisitor {
     OnResume on_resume = OnResume::same;
   };
 
-  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys& foreign) override {
+  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
+             const ForeignKeys& foreign) override {
     table_ = facts.name;
     keys(*this);
     if (!foreign.values) return;
-    for (const auto& [name, value] : foreign.values->items()) entries_out[table_ + "." + name] = {value, OnResume::same};
+    for (const auto& [name, value] : foreign.values->items())
+      entries_out[table_ + "." + name] = {value, OnResume::same};
   }
   bool present(const std::string&, bool now) override { return now; }
   std::size_t entries(const std::string&, std::size_t now) override { return now; }
@@ -68,7 +71,8 @@ std::map<std::string, Flattener::Entry> flatten(Deck deck) {
 // The tree that the reader reads again. Keys that are not set are left out.
 class Recorder : public DeckVisitor, private KeyVisitor {
  public:
-  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys, const ForeignKeys& foreign) override {
+  void table(const TableFacts& facts, const std::function<void(KeyVisitor&)>& keys,
+             const ForeignKeys& foreign) override {
     const std::size_t dot = facts.name.find('.');
     const std::string name = without_index(facts.name);
     if (name.empty()) {
@@ -126,7 +130,9 @@ DeckReading deck_of_text(std::string_view toml, const std::string& file, const s
   return read(source, std::filesystem::current_path(), set, std::move(faults));
 }
 
-Deck read_deck(const std::filesystem::path& file, const std::vector<std::string>& set) { return take(read_deck_and_faults(file, set)); }
+Deck read_deck(const std::filesystem::path& file, const std::vector<std::string>& set) {
+  return take(read_deck_and_faults(file, set));
+}
 
 Deck empty_deck_with(const std::vector<std::string>& set) { return take(empty_deck_and_faults(set)); }
 
@@ -143,7 +149,8 @@ nlohmann::json deck_record(const Deck& deck) {
 }
 
 Deck deck_of_record(const nlohmann::json& record, const std::string& file) {
-  if (!record.is_object()) throw Error(ExitCode::data, Fault{file, "the record of the deck is no object", "a checkpoint of this version", ""});
+  if (!record.is_object())
+    throw Error(ExitCode::data, Fault{file, "the record of the deck is no object", "a checkpoint of this version", ""});
   DeckSource source;
   source.read_json(record, file);
   DeckReading reading = read(source, std::filesystem::current_path(), {}, {});
@@ -154,7 +161,9 @@ Deck deck_of_record(const nlohmann::json& record, const std::string& file) {
 
 std::vector<std::string> differing_keys(const Deck& before, const Deck& now) {
   const auto old_keys = flatten(before), new_keys = flatten(now);
-  const auto text = [](const nlohmann::json& value) { return value.is_null() ? std::string("not set") : toml_value(value); };
+  const auto text = [](const nlohmann::json& value) {
+    return value.is_null() ? std::string("not set") : toml_value(value);
+  };
   std::vector<std::string> lines;
   for (const auto& [name, entry] : new_keys) {
     const auto found = old_keys.find(name);
@@ -164,7 +173,8 @@ std::vector<std::string> differing_keys(const Deck& before, const Deck& now) {
     lines.push_back(fmt::format("{} = {}, was {}", name, text(entry.value), text(old_value)));
   }
   for (const auto& [name, entry] : old_keys) {
-    if (new_keys.count(name) == 0 && !entry.value.is_null()) lines.push_back(fmt::format("{} not set, was {}", name, text(entry.value)));
+    if (new_keys.count(name) == 0 && !entry.value.is_null())
+      lines.push_back(fmt::format("{} not set, was {}", name, text(entry.value)));
   }
   return lines;
 }

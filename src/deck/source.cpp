@@ -21,7 +21,7 @@ namespace maxplus {
 
 namespace {
 
-constexpr std::size_t kShown = 60;              // bytes of a value in a message
+constexpr std::size_t kShown = 60;               // bytes of a value in a message
 constexpr std::size_t kLargestDeck = 256 << 20;  // more is a mistake (a weight file, an endless device)
 
 using Kind = DeckValue::Kind;
@@ -33,7 +33,8 @@ DeckValue convert(const toml::node& node, std::int64_t line) {
     value.kind = Kind::table;
     value.table.reserve(table->size());
     for (const auto& [key, child] : *table) {  // in the order of names
-      value.table.push_back({std::string(key.str()), convert(child, static_cast<std::int64_t>(key.source().begin.line))});
+      value.table.push_back(
+          {std::string(key.str()), convert(child, static_cast<std::int64_t>(key.source().begin.line))});
     }
   } else if (const auto* list = node.as_array()) {
     value.kind = Kind::list;
@@ -96,14 +97,17 @@ Fault syntax_fault(const std::string& where, const toml::parse_error& error) {
   const std::size_t close = open == std::string::npos ? open : text.find('\'', open + 1);
   if (close != std::string::npos) {
     const bool table = text.find("table", twice) != std::string::npos || text.find("header") < twice;
-    return {where, fmt::format("{} '{}' stands twice", table ? "table" : "key", text.substr(open + 1, close - open - 1)),
+    return {where,
+            fmt::format("{} '{}' stands twice", table ? "table" : "key", text.substr(open + 1, close - open - 1)),
             "each key and each table once", "keep one of them"};
   }
   constexpr std::string_view kPrefix = "Error while parsing ";
   if (starts_with(text, kPrefix)) text = "in a " + text.substr(kPrefix.size());
   if (starts_with(text, "Encountered ")) text = text.substr(12);
-  if (text.find("invalid utf-8") != std::string::npos) return {where, "a byte that is not UTF-8", "a text file in UTF-8", "save the deck as UTF-8"};
-  return {where, fmt::format("this is not TOML: {} (column {})", text, error.source().begin.column), "key = value, with strings in quotes", ""};
+  if (text.find("invalid utf-8") != std::string::npos)
+    return {where, "a byte that is not UTF-8", "a text file in UTF-8", "save the deck as UTF-8"};
+  return {where, fmt::format("this is not TOML: {} (column {})", text, error.source().begin.column),
+          "key = value, with strings in quotes", ""};
 }
 
 std::string read_bytes(const std::string& file) {
@@ -115,6 +119,8 @@ std::string read_bytes(const std::string& file) {
   const fs::file_status status = fs::status(file, error);
   if (error || status.type() == fs::file_type::not_found) return refuse("there is no such file");
   if (status.type() == fs::file_type::directory) return refuse("this is a folder");
+  // Every rank reads the deck, some more than once: what can be read only once is none.
+  if (status.type() != fs::file_type::regular) return refuse("this is a pipe or a device");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return refuse(fmt::format("the file cannot be opened: {}", std::strerror(errno)));
   std::string bytes;
@@ -138,7 +144,8 @@ std::optional<DeckValue> read_set_value(std::string_view text) {
     }
   } catch (const toml::parse_error&) {  // a bare word, or a slip in a value
   }
-  if (text.empty() || text.find_first_of("\"'[{") == 0 || text.find('\n') != std::string_view::npos) return std::nullopt;
+  if (text.empty() || text.find_first_of("\"'[{") == 0 || text.find('\n') != std::string_view::npos)
+    return std::nullopt;
   DeckValue word;
   word.kind = Kind::text;
   word.text = std::string(text);
@@ -165,11 +172,11 @@ DeckValue& DeckValue::insert(std::string_view name) {
   return table.insert(place, DeckMember{std::string(name), {}})->value;
 }
 
-DeckValue* DeckValue::find(std::string_view name) {
-  return const_cast<DeckValue*>(std::as_const(*this).find(name));
-}
+DeckValue* DeckValue::find(std::string_view name) { return const_cast<DeckValue*>(std::as_const(*this).find(name)); }
 
-void DeckSource::read_file(const std::string& file, std::vector<Fault>& faults) { read_text(read_bytes(file), file, faults); }
+void DeckSource::read_file(const std::string& file, std::vector<Fault>& faults) {
+  read_text(read_bytes(file), file, faults);
+}
 
 void DeckSource::read_text(std::string_view toml, const std::string& file, std::vector<Fault>& faults) {
   file_ = file;
@@ -196,12 +203,17 @@ void DeckSource::add_set(const std::string& argument, std::vector<Fault>& faults
   if (sign == std::string::npos) return refuse("there is no '='", "table.key=value", "--set run.seed=2");
   const std::vector<std::string> names = split(trim(std::string_view(argument).substr(0, sign)), '.');
   const std::string_view text = trim(std::string_view(argument).substr(sign + 1));
-  if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return trim(name) != name || name.empty(); })) {
+  if (std::any_of(names.begin(), names.end(),
+                  [](const std::string& name) { return trim(name) != name || name.empty(); })) {
     return refuse("the key is not of the form table.key", "table.key=value", "--set run.seed=2");
   }
-  if (text.empty()) return refuse("there is no value", "table.key=value", "\"\" (in quotes for the shell too) for an empty string");
+  if (text.empty())
+    return refuse("there is no value", "table.key=value", "\"\" (in quotes for the shell too) for an empty string");
   std::optional<DeckValue> value = read_set_value(text);
-  if (!value) return refuse("the value is neither TOML nor a bare word", "a TOML value, for example 2, 0.5, true, \"text\", [\"a\", \"b\"]", "quotes around the whole argument, so that the shell keeps those inside");
+  if (!value)
+    return refuse("the value is neither TOML nor a bare word",
+                  "a TOML value, for example 2, 0.5, true, \"text\", [\"a\", \"b\"]",
+                  "quotes around the whole argument, so that the shell keeps those inside");
   mark_origin(*value, origin);
 
   DeckValue* table = &root_;
@@ -211,7 +223,9 @@ void DeckSource::add_set(const std::string& argument, std::vector<Fault>& faults
       next = &table->insert(names[i]);
       next->origin = origin;
     }
-    if (next->kind == Kind::list) return refuse(fmt::format("'{}' is a list of tables, which --set cannot change", names[i]), "a key of a single table", "change it in the deck");
+    if (next->kind == Kind::list)
+      return refuse(fmt::format("'{}' is a list of tables, which --set cannot change", names[i]),
+                    "a key of a single table", "change it in the deck");
     if (next->kind != Kind::table) return refuse(fmt::format("'{}' is no table", names[i]), "table.key=value", "");
     table = next;
   }
@@ -266,7 +280,8 @@ std::string value_text(const DeckValue& value) {
   if (value.kind == Kind::date) return value.text;
   if (value.kind == Kind::text) return quote(shorten(value.text, kShown));
   if (value.kind == Kind::list && value.list.size() > 20) return fmt::format("[... {} values ...]", value.list.size());
-  if (value.kind == Kind::table && value.table.size() > 20) return fmt::format("{{... {} keys ...}}", value.table.size());
+  if (value.kind == Kind::table && value.table.size() > 20)
+    return fmt::format("{{... {} keys ...}}", value.table.size());
   return shorten(toml_value(to_json(value)), kShown);
 }
 

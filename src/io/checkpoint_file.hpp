@@ -2,10 +2,11 @@
 // A checkpoint: named f32 tensors, a few numbers and one JSON text in an HDF5 file that is either complete and verified
 // or not there.
 //
-// Order of a write: reserve space; one process lays out the file; all ranks write their parts collectively and agree after
-// each dataset; flush and fsync everywhere; close; reopen and compare with hashes; rename; fsync the folder; move the text
-// file `latest`; only then retire older ones. An error at any rank is the same Error(io) on all, leaves the older
-// checkpoints alone and removes the temporary file ("iteration-000007.h5.partial"; a killed run leaves it to be overwritten).
+// Order of a write: reserve space; one process lays out the file; all ranks write their parts collectively and agree
+// after each dataset; flush and fsync everywhere; close; reopen and compare with hashes; rename; fsync the folder; move
+// the text file `latest`; only then retire older ones. An error at any rank is the same Error(io) on all, leaves the
+// older checkpoints alone and removes the temporary file ("iteration-000007.h5.partial"; a killed run leaves it to be
+// overwritten).
 //
 // Tensors are cut into blocks, each with an xxh3-64 hash that also depends on tensor, block and iteration; a seal over
 // all hashes and small values ties them together. The ranks' parts are whole blocks, so the file has the same bytes on
@@ -57,9 +58,9 @@ struct CheckpointReport {
 // "iteration-000012.h5"
 std::string checkpoint_name(std::int64_t iteration);
 
-// Collective. `folder` is made if its parent exists. `verified` lists names of this folder that are known to be good and is
-// kept up to date; an older file that is not in it is read through before it counts for `keep`. Keep it for the run.
-// Error(numeric) if a value is not finite: nothing is written. MPI_COMM_SELF needs no MPI_Init.
+// Collective. `folder` is made if its parent exists. `verified` lists names of this folder that are known to be good
+// and is kept up to date; an older file that is not in it is read through before it counts for `keep`. Keep it for the
+// run. Error(numeric) if a value is not finite: nothing is written. MPI_COMM_SELF needs no MPI_Init.
 CheckpointReport write_checkpoint(const std::string& folder, MPI_Comm ranks, const CheckpointContents& contents,
                                   const CheckpointSettings& settings, std::set<std::string>& verified);
 
@@ -106,15 +107,17 @@ struct CheckpointTarget {
   std::span<float> values;
 };
 
-// Collective: every rank reads and checks a part, and sends it to the others. Tensors that are not asked for are not read.
+// Collective: every rank reads and checks a part, and sends it to the others. Tensors that are not asked for are not
+// read.
 CheckpointHeader read_checkpoint(const std::string& path, MPI_Comm ranks, std::span<const CheckpointTarget> targets);
 
 // Collective: reads all of it, each rank a part. Nothing if it is good, else why not.
 std::optional<std::string> fault_of_checkpoint(const std::string& path, MPI_Comm ranks);
 
 struct ValidCheckpoint {
-  std::optional<std::string> path;    // of the newest good one
-  std::vector<std::string> refused;   // "iteration-000012.h5: why", in the order tried
+  std::optional<std::string> path;   // of the newest good one
+  std::vector<std::string> refused;  // "iteration-000012.h5: why", in the order tried
+  std::int64_t damaged = 0;          // checkpoints that are there and cannot be used
 };
 
 // Collective: tries what `latest` names, then the older ones, then those above it. Rank 0 decides what is tried.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/checkpoint_folder.hpp"
 #include "io/rank_group.hpp"
@@ -16,8 +17,17 @@ struct Candidates {
   std::vector<std::string> refused;
 };
 
-// What the pointer names, then what is older, newest first; then what is newer than the pointer: such files were complete
-// before the pointer moved, or belong to a course of the run that was given up.
+// Whatever the file holds, as one line of plain characters.
+std::string printable(const std::string& text) {
+  std::string line = one_line(text.substr(0, 100));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) > 0x7E) c = '?';
+  }
+  return line;
+}
+
+// What the pointer names, then what is older, newest first; then what is newer than the pointer: such files were
+// complete before the pointer moved, or belong to a course of the run that was given up.
 Candidates candidates(const std::string& folder) {
   Candidates list;
   const auto pointer = checkpoint::read_pointer(folder);
@@ -26,7 +36,7 @@ Candidates candidates(const std::string& folder) {
     if (const auto iteration = checkpoint::iteration_of(*pointer)) {
       limit = *iteration;
     } else {
-      list.refused.push_back(fmt::format("latest: names '{}', which is no checkpoint", pointer->substr(0, 100)));
+      list.refused.push_back(fmt::format("latest: names '{}', which is no checkpoint", printable(*pointer)));
     }
   }
   const auto all = checkpoint::generations(folder);
@@ -75,6 +85,7 @@ ValidCheckpoint newest_valid_checkpoint(const std::string& folder, MPI_Comm rank
       return result;
     }
     result.refused.push_back(fmt::format("{}: {}", name, *fault));
+    ++result.damaged;
   }
   return result;
 }

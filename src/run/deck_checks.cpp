@@ -1,4 +1,5 @@
-// Checks across keys; see the header. One small method a subject; each fault stands at the key that a user would change.
+// Checks across keys; see the header. One small method a subject; each fault stands at the key that a user would
+// change.
 #include "run/deck_checks.hpp"
 
 #include <algorithm>
@@ -9,11 +10,16 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.hpp"
+#include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
 
 namespace maxplus {
 
 namespace {
+
+constexpr std::int64_t kMostRollouts =
+    1 << 24;  // of an iteration: more are a slip, and would only be noticed when memory is used up
 
 class Checker {
  public:
@@ -27,6 +33,7 @@ class Checker {
   void reward();
   void evaluation();
   void room();
+  void rollouts();
   void sampling();
   void zero_spread();
   void algorithm();
@@ -39,8 +46,8 @@ class Checker {
   // Whether all of these could be read: "data.train", or a table.
   bool clear(std::initializer_list<const char*> keys) const {
     return deck_.faulty.count("*") == 0 && std::none_of(keys.begin(), keys.end(), [this](const std::string key) {
-      return deck_.faulty.count(key) > 0 || deck_.faulty.count(key.substr(0, key.find('.'))) > 0;
-    });
+             return deck_.faulty.count(key) > 0 || deck_.faulty.count(key.substr(0, key.find('.'))) > 0;
+           });
   }
   bool given(const std::string& key) const { return deck_.origins.count(key) > 0; }
   bool trains() const { return use_ == DeckUse::train || use_ == DeckUse::replay; }
@@ -59,26 +66,33 @@ void Checker::model() {
   const ModelTable& m = deck_.model;
   if (m.path.empty()) return shape();
   const ModelTable none;
-  const std::pair<const char*, bool> shape_keys[] = {
-      {"family", m.family != none.family},
-      {"width", m.width != 0},
-      {"layers", m.layers != 0},
-      {"heads", m.heads != 0},
-      {"kv_heads", m.kv_heads != 0},
-      {"head_width", m.head_width != 0},
-      {"ffn_width", m.ffn_width != 0},
-      {"norm_epsilon", m.norm_epsilon != none.norm_epsilon},
-      {"rotary_theta", m.rotary_theta != none.rotary_theta},
-      {"tie_embeddings", m.tie_embeddings != none.tie_embeddings}};
+  const std::pair<const char*, bool> shape_keys[] = {{"family", m.family != none.family},
+                                                     {"width", m.width != 0},
+                                                     {"layers", m.layers != 0},
+                                                     {"heads", m.heads != 0},
+                                                     {"kv_heads", m.kv_heads != 0},
+                                                     {"head_width", m.head_width != 0},
+                                                     {"ffn_width", m.ffn_width != 0},
+                                                     {"norm_epsilon", m.norm_epsilon != none.norm_epsilon},
+                                                     {"rotary_theta", m.rotary_theta != none.rotary_theta},
+                                                     {"tie_embeddings", m.tie_embeddings != none.tie_embeddings}};
   for (const auto& [key, differs] : shape_keys) {
     const std::string name = std::string("model.") + key;
     if (!differs || !given(name)) continue;
-    add(name, fmt::format("[model] {} is given together with path", key), "a path, whose file knows its shape, or a shape", "remove one of them");
+    add(name, fmt::format("[model] {} is given together with path", key),
+        "a path, whose file knows its shape, or a shape", "remove one of them");
   }
 }
 
 void Checker::shape() {
   const ModelTable& m = deck_.model;
+  const std::vector<std::string> families = family_names();
+  if (clear({"model.family"}) && std::find(families.begin(), families.end(), m.family) == families.end()) {
+    add("model.family",
+        fmt::format("[model] family = {} is not supported{}", quote(shorten(m.family, 60)),
+                    did_you_mean(m.family, families)),
+        fmt::format("one of {}", join(families, ", ")), fmt::format("family = \"{}\"", families.front()));
+  }
   const std::pair<const char*, std::int64_t> needed[] = {
       {"model.width", m.width}, {"model.layers", m.layers}, {"model.heads", m.heads}, {"model.ffn_width", m.ffn_width}};
   std::string missing;
@@ -86,9 +100,11 @@ void Checker::shape() {
     if (value == 0 && clear({key})) missing += (missing.empty() ? "" : ", ") + std::string(key).substr(6);
   }
   if (missing == "width, layers, heads, ffn_width") {
-    add("model", "[model] has neither a path nor a shape", "path = a model, or width, layers, heads and ffn_width", "path = \"...\"");
+    add("model", "[model] has neither a path nor a shape", "path = a model, or width, layers, heads and ffn_width",
+        "path = \"...\"");
   } else if (!missing.empty()) {
-    add("model", fmt::format("[model] lacks {}", missing), "a shape: width, layers, heads and ffn_width (kv_heads, head_width)", "");
+    add("model", fmt::format("[model] lacks {}", missing),
+        "a shape: width, layers, heads and ffn_width (kv_heads, head_width)", "");
   }
   if (m.heads > 0 && m.kv_heads > 0 && clear({"model.heads", "model.kv_heads"}) && m.heads % m.kv_heads != 0) {
     add("model.kv_heads", fmt::format("[model] kv_heads = {} does not divide heads = {}", m.kv_heads, m.heads),
@@ -96,13 +112,16 @@ void Checker::shape() {
   }
   if (m.width > 0 && m.heads > 0 && m.head_width == 0 && clear({"model.width", "model.heads", "model.head_width"})) {
     if (m.width % m.heads != 0) {
-      add("model.heads", fmt::format("[model] heads = {} does not divide width = {}", m.heads, m.width), "width / heads is the width of a head, or head_width says it", "");
+      add("model.heads", fmt::format("[model] heads = {} does not divide width = {}", m.heads, m.width),
+          "width / heads is the width of a head, or head_width says it", "");
     } else if (m.width / m.heads % 2 != 0) {
-      add("model.heads", fmt::format("[model] width / heads = {} is odd", m.width / m.heads), "an even width of a head, for the rotary pairs", "");
+      add("model.heads", fmt::format("[model] width / heads = {} is odd", m.width / m.heads),
+          "an even width of a head, for the rotary pairs", "");
     }
   }
   if (m.head_width % 2 != 0 && clear({"model.head_width"})) {
-    add("model.head_width", fmt::format("[model] head_width = {} is odd", m.head_width), "an even width, for the rotary pairs", "");
+    add("model.head_width", fmt::format("[model] head_width = {} is odd", m.head_width),
+        "an even width, for the rotary pairs", "");
   }
 }
 
@@ -112,15 +131,19 @@ void Checker::tokenizer() {
   if (!t.kind.empty() && !t.path.empty()) {
     add("tokenizer.path", "[tokenizer] kind and path are both given", "one of them", "remove one of them");
   } else if (t.kind == "characters" && t.alphabet.empty()) {
-    add("tokenizer.kind", "[tokenizer] kind = \"characters\" has no alphabet", "alphabet = the characters in the order of their ids", "alphabet = \"0123456789+-*= \"");
+    add("tokenizer.kind", "[tokenizer] kind = \"characters\" has no alphabet",
+        "alphabet = the characters in the order of their ids", "alphabet = \"0123456789+-*= \"");
   } else if (t.kind == "words" && t.words.empty()) {
-    add("tokenizer.kind", "[tokenizer] kind = \"words\" has no words", "words = the words in the order of their ids", "words = \"0 1 2 + - =\"");
+    add("tokenizer.kind", "[tokenizer] kind = \"words\" has no words", "words = the words in the order of their ids",
+        "words = \"0 1 2 + - =\"");
   }
   if (!t.words.empty() && t.kind != "words") {
-    add("tokenizer.words", "[tokenizer] words are given, but the kind is not \"words\"", "kind = \"words\"", "kind = \"words\"");
+    add("tokenizer.words", "[tokenizer] words are given, but the kind is not \"words\"", "kind = \"words\"",
+        "kind = \"words\"");
   }
   if (!t.alphabet.empty() && t.kind != "characters") {
-    add("tokenizer.alphabet", "[tokenizer] an alphabet is given, but the kind is not \"characters\"", "kind = \"characters\"", "kind = \"characters\"");
+    add("tokenizer.alphabet", "[tokenizer] an alphabet is given, but the kind is not \"characters\"",
+        "kind = \"characters\"", "kind = \"characters\"");
   }
 }
 
@@ -128,12 +151,15 @@ void Checker::data() {
   const DataTable& d = deck_.data;
   if (!clear({"data.train", "data.task", "data.eval"})) return;
   if (!d.train.empty() && !d.task.empty()) {
-    add("data.task", "[data] train and task are both given", "problems from a file, or of a built-in task", "remove one of them");
+    add("data.task", "[data] train and task are both given", "problems from a file, or of a built-in task",
+        "remove one of them");
   } else if (use_ == DeckUse::train && d.train.empty() && d.task.empty()) {
-    add("data", "[data] has neither train nor task", "train = a file of problems, or task = a built-in task", "train = \"problems.jsonl\"");
+    add("data", "[data] has neither train nor task", "train = a file of problems, or task = a built-in task",
+        "train = \"problems.jsonl\"");
   }
   if (use_ == DeckUse::evaluate && d.eval.empty() && d.task.empty()) {
-    add("data", "[data] has neither eval nor task", "eval = a file of held-out problems, or task = a built-in task", "eval = \"held_out.jsonl\"");
+    add("data", "[data] has neither eval nor task", "eval = a file of held-out problems, or task = a built-in task",
+        "eval = \"held_out.jsonl\"");
   }
 }
 
@@ -141,7 +167,8 @@ void Checker::reward() {
   const RewardTable& r = deck_.reward;
   if (!clear({"reward.verifier", "reward.part", "data.task", "data.train"})) return;
   if (!r.verifier.empty() && !r.part.empty()) {
-    add("reward.verifier", "[reward] verifier and [[reward.part]] are both given", "one judge, or parts", "write the verifier as a part too");
+    add("reward.verifier", "[reward] verifier and [[reward.part]] are both given", "one judge, or parts",
+        "write the verifier as a part too");
   }
   for (std::size_t i = 0; i < r.part.size(); ++i) {
     const std::string part = fmt::format("reward.part[{}]", i);
@@ -159,8 +186,10 @@ void Checker::reward() {
 void Checker::evaluation() {
   const EvalTable& e = deck_.eval;
   if (!clear({"eval.every", "eval.samples", "eval.temperature", "data.eval", "data.task"})) return;
-  if (use_ == DeckUse::train && given("eval.every") && e.every > 0 && deck_.data.eval.empty() && deck_.data.task.empty()) {
-    add("eval.every", fmt::format("[eval] every = {}, but [data] has no held-out problems", e.every), "eval = a file of problems in [data], or every = 0", "every = 0");
+  if (use_ == DeckUse::train && given("eval.every") && e.every > 0 && deck_.data.eval.empty() &&
+      deck_.data.task.empty()) {
+    add("eval.every", fmt::format("[eval] every = {}, but [data] has no held-out problems", e.every),
+        "eval = a file of problems in [data], or every = 0", "every = 0");
   }
   if (e.samples > 0 && !(e.temperature > 0)) {
     add("eval.temperature", fmt::format("[eval] temperature = {} with samples = {}", e.temperature, e.samples),
@@ -176,21 +205,36 @@ void Checker::room() {
   const auto leaves_none = [&](const char* table, const char* key, std::int64_t tokens) {
     if (!known || tokens < deck_.model.context) return;
     add(fmt::format("{}.{}", table, key),
-        fmt::format("[{}] {} = {} leaves no room for a prompt in the context of {} tokens", table, key, tokens, deck_.model.context),
+        fmt::format("[{}] {} = {} leaves no room for a prompt in the context of {} tokens", table, key, tokens,
+                    deck_.model.context),
         fmt::format("fewer than {} tokens", deck_.model.context), "a larger context in [model], or fewer new tokens");
   };
   leaves_none("generation", "max_new_tokens", g.max_new_tokens);
   if (clear({"eval.max_new_tokens"})) leaves_none("eval", "max_new_tokens", deck_.eval.max_new_tokens);
   if (g.force_length > g.max_new_tokens) {
-    add("generation.force_length", fmt::format("[generation] force_length = {} is more than max_new_tokens = {}", g.force_length, g.max_new_tokens),
+    add("generation.force_length",
+        fmt::format("[generation] force_length = {} is more than max_new_tokens = {}", g.force_length,
+                    g.max_new_tokens),
         "at most max_new_tokens", fmt::format("max_new_tokens = {}", g.force_length));
   }
+}
+
+void Checker::rollouts() {
+  const GenerationTable& g = deck_.generation;
+  if (!clear({"generation.problems_per_iteration", "generation.group_size"})) return;
+  if (g.problems_per_iteration <= kMostRollouts / g.group_size) return;
+  const bool groups = given("generation.problems_per_iteration") && g.problems_per_iteration >= g.group_size;
+  add(groups ? "generation.problems_per_iteration" : "generation.group_size",
+      fmt::format("[generation] problems_per_iteration = {} with group_size = {} is too much", g.problems_per_iteration,
+                  g.group_size),
+      fmt::format("at most {} rollouts an iteration", kMostRollouts), "more iterations of fewer problems");
 }
 
 void Checker::sampling() {
   const GenerationTable& g = deck_.generation;
   if (clear({"generation.temperature"}) && !(g.temperature > 0)) {
-    add("generation.temperature", fmt::format("[generation] temperature = {} draws the same answer each time", g.temperature),
+    add("generation.temperature",
+        fmt::format("[generation] temperature = {} draws the same answer each time", g.temperature),
         "a temperature above 0: a group needs answers that differ", "temperature = 1.0");
   }
   if (clear({"generation.top_p"}) && g.top_p != 1.0) {
@@ -206,15 +250,19 @@ void Checker::sampling() {
 void Checker::zero_spread() {
   const std::optional<bool>& dynamic = deck_.algorithm.dynamic_sampling;
   const std::string& spread = deck_.generation.zero_spread;
-  if (!dynamic || !given("generation.zero_spread") || !clear({"generation.zero_spread", "algorithm.dynamic_sampling"})) return;
+  if (!dynamic || !given("generation.zero_spread") || !clear({"generation.zero_spread", "algorithm.dynamic_sampling"}))
+    return;
   if (*dynamic == (spread == "resample")) return;
-  add("algorithm.dynamic_sampling", fmt::format("[algorithm] dynamic_sampling = {} contradicts [generation] zero_spread = \"{}\"", *dynamic, spread),
+  add("algorithm.dynamic_sampling",
+      fmt::format("[algorithm] dynamic_sampling = {} contradicts [generation] zero_spread = \"{}\"", *dynamic, spread),
       "dynamic_sampling = true is zero_spread = \"resample\"", "remove one of them");
 }
 
 void Checker::algorithm() {
   if (!clear({"algorithm"})) return;
-  if (std::any_of(deck_.faulty.begin(), deck_.faulty.end(), [](const std::string& key) { return key.rfind("algorithm.", 0) == 0; })) return;
+  if (std::any_of(deck_.faulty.begin(), deck_.faulty.end(),
+                  [](const std::string& key) { return key.rfind("algorithm.", 0) == 0; }))
+    return;
   std::unique_ptr<Algorithm> algorithm;
   try {
     algorithm = make_algorithm(deck_.algorithm, deck_.generation.max_new_tokens);
@@ -230,8 +278,10 @@ void Checker::algorithm() {
   }
   const std::int64_t size = deck_.generation.group_size;
   if (clear({"generation.group_size"}) && size < algorithm->smallest_group()) {
-    add("generation.group_size", fmt::format("[generation] group_size = {} is too small for algorithm '{}'", size, deck_.algorithm.name),
-        fmt::format("at least {} rollouts, which it compares with each other", algorithm->smallest_group()), "group_size = 8");
+    add("generation.group_size",
+        fmt::format("[generation] group_size = {} is too small for algorithm '{}'", size, deck_.algorithm.name),
+        fmt::format("at least {} rollouts, which it compares with each other", algorithm->smallest_group()),
+        "group_size = 8");
   }
 }
 
@@ -244,10 +294,12 @@ void Checker::divergence() {
   }
   if (a.kl != "none") return;
   if (a.kl_where) {
-    add("algorithm.kl_where", fmt::format("[algorithm] kl_where = \"{}\" has no effect: kl = \"none\"", *a.kl_where), "kl = \"k1\", \"k2\" or \"k3\"", "kl = \"k3\", or remove kl_where");
+    add("algorithm.kl_where", fmt::format("[algorithm] kl_where = \"{}\" has no effect: kl = \"none\"", *a.kl_where),
+        "kl = \"k1\", \"k2\" or \"k3\"", "kl = \"k3\", or remove kl_where");
   }
   if (a.kl_coefficient && *a.kl_coefficient != 0) {
-    add("algorithm.kl_coefficient", fmt::format("[algorithm] kl_coefficient = {} has no effect: kl = \"none\"", *a.kl_coefficient),
+    add("algorithm.kl_coefficient",
+        fmt::format("[algorithm] kl_coefficient = {} has no effect: kl = \"none\"", *a.kl_coefficient),
         "kl = \"k1\", \"k2\" or \"k3\"", "kl = \"k3\", or remove kl_coefficient");
   }
 }
@@ -259,18 +311,23 @@ void Checker::optimizer() {
     if ((slices & (slices - 1)) != 0) {
       std::int64_t next = 1;
       while (next < slices) next *= 2;
-      add("optimizer.gradient_slices", fmt::format("[optimizer] gradient_slices = {} is not a power of two", slices), "1, 2, 4, 8, ...", fmt::format("gradient_slices = {}", next));
+      add("optimizer.gradient_slices", fmt::format("[optimizer] gradient_slices = {} is not a power of two", slices),
+          "1, 2, 4, 8, ...", fmt::format("gradient_slices = {}", next));
     } else if (slices < ranks_) {
       std::int64_t next = slices;
       while (next < ranks_) next *= 2;
-      add("optimizer.gradient_slices", fmt::format("[optimizer] gradient_slices = {} is less than the {} ranks", slices, ranks_),
+      add("optimizer.gradient_slices",
+          fmt::format("[optimizer] gradient_slices = {} is less than the {} ranks", slices, ranks_),
           "at least one slice a rank", fmt::format("gradient_slices = {}, or {} ranks", next, slices));
     }
   }
   const std::int64_t groups = deck_.generation.problems_per_iteration;
-  if (use_ == DeckUse::train && clear({"optimizer.mini_batches", "generation.problems_per_iteration"}) && o.mini_batches > groups) {
-    add("optimizer.mini_batches", fmt::format("[optimizer] mini_batches = {} is more than the {} groups of an iteration", o.mini_batches, groups),
-        "at least one group a mini-batch ([generation] problems_per_iteration)", fmt::format("mini_batches = {}", groups));
+  if (use_ == DeckUse::train && clear({"optimizer.mini_batches", "generation.problems_per_iteration"}) &&
+      o.mini_batches > groups) {
+    add("optimizer.mini_batches",
+        fmt::format("[optimizer] mini_batches = {} is more than the {} groups of an iteration", o.mini_batches, groups),
+        "at least one group a mini-batch ([generation] problems_per_iteration)",
+        fmt::format("mini_batches = {}", groups));
   }
 }
 
@@ -278,24 +335,31 @@ void Checker::warm_start() {
   if (!deck_.warm_start || !clear({"warm_start.train", "warm_start.task", "warm_start.steps"})) return;
   const WarmStartTable& w = *deck_.warm_start;
   if (!w.train.empty() && !w.task.empty()) {
-    add("warm_start.task", "[warm_start] train and task are both given", "demonstrations from a file, or of a built-in task", "remove one of them");
+    add("warm_start.task", "[warm_start] train and task are both given",
+        "demonstrations from a file, or of a built-in task", "remove one of them");
   } else if (w.steps > 0 && w.train.empty() && w.task.empty()) {
-    add("warm_start", "[warm_start] has neither train nor task", "train = a file of demonstrations, or task = a built-in task", "steps = 0 for no warm start");
+    add("warm_start", "[warm_start] has neither train nor task",
+        "train = a file of demonstrations, or task = a built-in task", "steps = 0 for no warm start");
   }
   if (!given("warm_start.steps")) {
     add("warm_start", "[warm_start] has no steps", "steps = the number of supervised steps", "steps = 1000");
   }
   if (w.steps > 0 && static_cast<std::int64_t>(w.stage.size()) > w.steps) {
-    add("warm_start.steps", fmt::format("[warm_start] steps = {} is less than its {} stages", w.steps, w.stage.size()), "at least one step a stage", "");
+    add("warm_start.steps", fmt::format("[warm_start] steps = {} is less than its {} stages", w.steps, w.stage.size()),
+        "at least one step a stage", "");
   }
 }
 
 void Checker::run() {
   const RunTable& r = deck_.run;
   const bool both = given("run.watchdog_s") && given("reward.timeout_s");
-  if (clear({"run.watchdog_s", "reward.timeout_s"}) && use_ == DeckUse::train && both && r.watchdog_s <= deck_.reward.timeout_s) {
-    add("run.watchdog_s", fmt::format("[run] watchdog_s = {} is not longer than [reward] timeout_s = {}", r.watchdog_s, deck_.reward.timeout_s),
-        "a judgement may take its whole time without being taken for a hang", fmt::format("watchdog_s = {}", 10 * deck_.reward.timeout_s));
+  if (clear({"run.watchdog_s", "reward.timeout_s"}) && use_ == DeckUse::train && both &&
+      r.watchdog_s <= deck_.reward.timeout_s) {
+    add("run.watchdog_s",
+        fmt::format("[run] watchdog_s = {} is not longer than [reward] timeout_s = {}", r.watchdog_s,
+                    deck_.reward.timeout_s),
+        "a judgement may take its whole time without being taken for a hang",
+        fmt::format("watchdog_s = {}", 10 * deck_.reward.timeout_s));
   }
 }
 
@@ -312,6 +376,7 @@ void check_deck(const Deck& deck, DeckUse use, int ranks, std::vector<Fault>& fa
   checker.evaluation();
   checker.room();
   if (use == DeckUse::evaluate) return;
+  checker.rollouts();
   if (use == DeckUse::train) checker.sampling();
   checker.zero_spread();
   checker.algorithm();

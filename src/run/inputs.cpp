@@ -15,14 +15,17 @@ namespace maxplus {
 namespace {
 
 Locate locate_in(const Deck& deck, const std::string& table) {
-  return [&deck, table](std::string_view key) { return deck.where(key.empty() ? table : table + "." + std::string(key)); };
+  return
+      [&deck, table](std::string_view key) { return deck.where(key.empty() ? table : table + "." + std::string(key)); };
 }
 
 std::shared_ptr<const Tokenizer> deck_tokenizer(const Deck& deck) {
   const TokenizerTable& table = deck.tokenizer;
   if (!table.path.empty()) {
-    throw Error(ExitCode::config, Fault{deck.where("tokenizer.path"), fmt::format("[tokenizer] path = '{}' cannot be read by this version", table.path),
-                                        "kind = \"characters\" or \"words\"", "a model folder or a checkpoint that holds its tokenizer"});
+    throw Error(ExitCode::config,
+                Fault{deck.where("tokenizer.path"),
+                      fmt::format("[tokenizer] path = '{}' cannot be read by this version", table.path),
+                      "kind = \"characters\" or \"words\"", "a model folder or a checkpoint that holds its tokenizer"});
   }
   if (table.kind.empty()) return nullptr;
   return tokenizer_from_keys(table.kind, table.alphabet, table.words, deck.where("tokenizer"));
@@ -54,17 +57,20 @@ OpenedModel model_of_deck(const Deck& deck, const std::shared_ptr<const Tokenize
     OpenedModel model = open_model(deck.model.path);
     if (tokenizer) {
       if (tokenizer->vocabulary_size() > model.config.vocabulary) {
-        throw Error(ExitCode::config,
-                    Fault{deck.where("tokenizer"), fmt::format("the tokenizer has {} tokens, the model {}", tokenizer->vocabulary_size(), model.config.vocabulary),
-                          "no more tokens than the model's vocabulary", "the tokenizer that the model was trained with"});
+        throw Error(ExitCode::config, Fault{deck.where("tokenizer"),
+                                            fmt::format("the tokenizer has {} tokens, the model {}",
+                                                        tokenizer->vocabulary_size(), model.config.vocabulary),
+                                            "no more tokens than the model's vocabulary",
+                                            "the tokenizer that the model was trained with"});
       }
       model.tokenizer = tokenizer;
     }
     return model;
   }
   if (!tokenizer) {
-    throw Error(ExitCode::config, Fault{deck.where("model"), "a network from random weights needs a tokenizer, and the deck names none",
-                                        "[tokenizer] kind = \"characters\" or \"words\", or a [data] task that brings its own", ""});
+    throw Error(ExitCode::config,
+                Fault{deck.where("model"), "a network from random weights needs a tokenizer, and the deck names none",
+                      "[tokenizer] kind = \"characters\" or \"words\", or a [data] task that brings its own", ""});
   }
   OpenedModel model;
   model.config = shape_of_deck(deck, *tokenizer);
@@ -101,10 +107,12 @@ void open_rewards(const Deck& deck, InputsFor what, RunInputs* inputs) {
   context.seed = static_cast<std::uint64_t>(deck.run.seed);
   context.folder = std::filesystem::path(deck.file).parent_path().string();
   if (inputs->task) context.default_verifier = inputs->task->verifier();
-  context.problem_verifiers = verifiers_of(inputs->task ? nullptr : inputs->train.get(), inputs->task ? std::span<const Problem>() : inputs->held_out);
+  context.problem_verifiers = verifiers_of(inputs->task ? nullptr : inputs->train.get(),
+                                           inputs->task ? std::span<const Problem>() : inputs->held_out);
   context.locate = locate_in(deck, "reward");
   if (what == InputsFor::training) inputs->reward = make_reward_function(deck.reward, context);
-  if (!inputs->held_out.empty()) inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
+  if (!inputs->held_out.empty())
+    inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
 }
 
 std::vector<std::int32_t> stop_tokens(const Deck& deck, const OpenedModel& model) {
@@ -115,7 +123,8 @@ std::vector<std::int32_t> stop_tokens(const Deck& deck, const OpenedModel& model
     if (id) {
       stop.push_back(*id);
     } else {
-      faults.push_back({deck.where("generation.stop"), fmt::format("stop token '{}' is not a token of the tokenizer", piece), "one token's text", ""});
+      faults.push_back({deck.where("generation.stop"),
+                        fmt::format("stop token '{}' is not a token of the tokenizer", piece), "one token's text", ""});
     }
   }
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
@@ -128,14 +137,32 @@ std::int64_t room_for_prompts(const Deck& deck, const ModelConfig& model) {
   const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
   const std::int64_t room = model.context - answers;
   if (room < 1) {
-    throw Error(ExitCode::config, Fault{deck.where("generation.max_new_tokens"),
-                                        fmt::format("max_new_tokens = {} leave no room for a prompt in the context of {}", answers, model.context),
-                                        fmt::format("at most {}", model.context - 1), ""});
+    throw Error(ExitCode::config,
+                Fault{deck.where("generation.max_new_tokens"),
+                      fmt::format("max_new_tokens = {} leave no room for a prompt in the context of {}", answers,
+                                  model.context),
+                      fmt::format("at most {}", model.context - 1), ""});
   }
   return room;
 }
 
-std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::string& path, const RunInputs& inputs, std::vector<std::string>* notes) {
+// Prompts of a task are all of its making: where one does not fit, the deck is wrong.
+void require_room(const Deck& deck, std::int64_t longest, std::int64_t room) {
+  if (longest <= room) return;
+  const bool by_evaluation = deck.eval.max_new_tokens > deck.generation.max_new_tokens;
+  const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
+  throw Error(
+      ExitCode::config,
+      Fault{deck.where(by_evaluation ? "eval.max_new_tokens" : "generation.max_new_tokens"),
+            fmt::format(
+                "max_new_tokens = {} leaves room for {} tokens of a prompt, and prompts of task '{}' have up to {}",
+                answers, room, deck.data.task, longest),
+            fmt::format("a context of at least {} tokens", answers + longest),
+            fmt::format("[model] context = {}", answers + longest)});
+}
+
+std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::string& path, const RunInputs& inputs,
+                                               std::vector<std::string>* notes) {
   ProblemFileOptions options;
   options.prompt_key = deck.data.prompt_key;
   options.answer_key = deck.data.answer_key;
@@ -144,6 +171,7 @@ std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::stri
   options.on_bad_line = on_bad_line_of(deck.data.on_bad_line);
   options.max_prompt_tokens = room_for_prompts(deck, inputs.model.config);
   options.answer = ProblemFileOptions::Answer::optional;
+  for (const VerifierEntry& entry : verifiers()) options.verifiers.emplace_back(entry.name);
   LoadedProblems loaded = load_problems(path, inputs.model.tokenizer, options);
   if (!loaded.skip_summary.empty()) notes->push_back(loaded.skip_summary);
   return loaded.source;
@@ -154,8 +182,8 @@ nlohmann::json overlaid(nlohmann::json keys, const nlohmann::json& over) {
   return keys;
 }
 
-// The task of a warm-start stage (-1: the table itself). A task has one set of keys: those of [data] where it is the same
-// task, then [warm_start], then the stage.
+// The task of a warm-start stage (-1: the table itself). A task has one set of keys: those of [data] where it is the
+// same task, then [warm_start], then the stage.
 std::shared_ptr<const Task> stage_task(const Deck& deck, const std::shared_ptr<const Tokenizer>& tokenizer, int stage) {
   const WarmStartTable& table = *deck.warm_start;
   nlohmann::json keys = table.task == deck.data.task ? deck.data.task_keys : nlohmann::json::object();
@@ -181,11 +209,13 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
   };
   const auto sound = [&deck](const std::string& table) {
     if (deck.faulty.contains("*")) return false;
-    return std::none_of(deck.faulty.begin(), deck.faulty.end(), [&table](const std::string& key) { return key.rfind(table, 0) == 0; });
+    return std::none_of(deck.faulty.begin(), deck.faulty.end(),
+                        [&table](const std::string& key) { return key.rfind(table, 0) == 0; });
   };
   std::shared_ptr<const Task> task;
   if (sound("data") && !deck.data.preset.empty()) {
-    faults.push_back({deck.where("data.preset"), fmt::format("[data] preset = '{}' is not known to this version", deck.data.preset), "no preset",
+    faults.push_back({deck.where("data.preset"),
+                      fmt::format("[data] preset = '{}' is not known to this version", deck.data.preset), "no preset",
                       "prompt_key, answer_key, id_key and verifier_key name the fields of other files"});
   }
   if (sound("tokenizer")) collect([&] { deck_tokenizer(deck); });
@@ -195,7 +225,8 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
   if (what == InputsFor::training && sound("warm_start") && deck.warm_start && !deck.warm_start->task.empty()) {
     collect([&] { stage_task(deck, nullptr, -1); });
     for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s) {
-      if (!deck.warm_start->stage[s].task_keys.empty()) collect([&] { stage_task(deck, nullptr, static_cast<int>(s)); });
+      if (!deck.warm_start->stage[s].task_keys.empty())
+        collect([&] { stage_task(deck, nullptr, static_cast<int>(s)); });
     }
   }
   if (what == InputsFor::training && sound("reward")) {
@@ -215,7 +246,8 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
     inputs.task = make_task(deck.data.task, deck.data.task_keys, tokenizer, locate_in(deck, "data"));
     if (!tokenizer && deck.model.path.empty()) tokenizer = inputs.task->tokenizer();
   } else if (!tokenizer && deck.model.path.empty() && deck.warm_start && !deck.warm_start->task.empty()) {
-    tokenizer = make_task(deck.warm_start->task, deck.warm_start->task_keys, nullptr, locate_in(deck, "warm_start"))->tokenizer();
+    tokenizer = make_task(deck.warm_start->task, deck.warm_start->task_keys, nullptr, locate_in(deck, "warm_start"))
+                    ->tokenizer();
   }
   inputs.model = model_of_deck(deck, tokenizer);
   if (inputs.task && inputs.model.tokenizer && inputs.model.tokenizer != tokenizer) {
@@ -228,8 +260,7 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
   if (inputs.task) {
     inputs.train = inputs.task->train();
     held_out = inputs.task->held_out();
-    require_fit(*inputs.train, inputs.model.config.context, inputs.model.config.context - room);
-    require_fit(*held_out, inputs.model.config.context, inputs.model.config.context - room);
+    require_room(deck, std::max(longest_prompt(*inputs.train), longest_prompt(*held_out)), room);
   } else {
     const bool wanted = what == InputsFor::training || (what == InputsFor::replay && !deck.data.train.empty());
     if (wanted) inputs.train = load_file(deck, deck.data.train, inputs, &inputs.notes);
@@ -237,7 +268,8 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
   }
   if (held_out) {
     inputs.held_out_in_all = held_out->size();
-    const std::int64_t wanted = deck.eval.problems > 0 ? std::min(deck.eval.problems, held_out->size()) : held_out->size();
+    const std::int64_t wanted =
+        deck.eval.problems > 0 ? std::min(deck.eval.problems, held_out->size()) : held_out->size();
     for (std::int64_t i = 0; i < wanted; ++i) inputs.held_out.push_back(held_out->at(i));
     inputs.longest_prompt = std::max(inputs.longest_prompt, longest_prompt(*held_out));
   }
@@ -250,7 +282,9 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
 std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage) {
   const WarmStartTable& table = *deck.warm_start;
   if (!table.train.empty()) {
-    return load_demonstrations(table.train, inputs.model.tokenizer, inputs.model.config.context, on_bad_line_of(deck.data.on_bad_line)).source;
+    return load_demonstrations(table.train, inputs.model.tokenizer, inputs.model.config.context,
+                               on_bad_line_of(deck.data.on_bad_line))
+        .source;
   }
   return stage_task(deck, inputs.model.tokenizer, stage)->demonstrations();
 }

@@ -1,12 +1,12 @@
 #include "run/recorder.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <set>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -45,6 +45,17 @@ bool logs_rollouts(const std::string& rule, std::int64_t iteration) {
   return iteration % std::stoll(rule.substr(rule.find(' ') + 1)) == 0;  // "every k", checked with the deck
 }
 
+// Whether a folder holds no more than what a run leaves that was ended before its manifest was written.
+bool is_beginning(const fs::path& folder) {
+  const std::set<std::string> ours{"checkpoints",           "log.txt",       "deck.toml",     "deck.toml.partial",
+                                   "manifest.json.partial", "metrics.jsonl", "updates.jsonl", "rollouts.jsonl"};
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (ours.count(entry.path().filename().string()) == 0) return false;
+  }
+  return !error && fs::is_directory(folder / "checkpoints", error) && fs::is_empty(folder / "checkpoints", error);
+}
+
 void write_whole(const fs::path& path, const std::string& text) {
   const fs::path partial = path.string() + ".partial";
   std::ofstream file(partial, std::ios::binary);
@@ -57,8 +68,13 @@ void write_whole(const fs::path& path, const std::string& text) {
 }  // namespace
 
 Recorder::Recorder(const Deck& deck, const RunInputs& inputs, const Communicator& world, RecorderOptions options)
-    : deck_(deck), inputs_(inputs), world_(world), options_(std::move(options)), folder_(deck.run.out),
-      log_path_((fs::path(folder_) / "log.txt").string()), checkpoint_folder_((fs::path(folder_) / "checkpoints").string()),
+    : deck_(deck),
+      inputs_(inputs),
+      world_(world),
+      options_(std::move(options)),
+      folder_(deck.run.out),
+      log_path_((fs::path(folder_) / "log.txt").string()),
+      checkpoint_folder_((fs::path(folder_) / "checkpoints").string()),
       log_(world.rank(), options_.verbosity) {
   open_folder();
   gather_ranks(world);
@@ -74,7 +90,8 @@ void Recorder::open_folder() {
     const fs::path path(folder_);
     if (fs::exists(path, error) && !fs::is_directory(path, error)) {
       fault = "is a file, not a folder";
-    } else if (fs::exists(path, error) && !fs::is_empty(path, error) && !fs::exists(path / "manifest.json", error)) {
+    } else if (fs::exists(path, error) && !fs::is_empty(path, error) && !fs::exists(path / "manifest.json", error) &&
+               !is_beginning(path)) {
       fault = "is not empty and holds no run";
     } else if (fs::exists(path / "manifest.json", error) && deck_.run.resume == "never") {
       fault = "holds a run, and [run] resume = \"never\"";
@@ -82,6 +99,8 @@ void Recorder::open_folder() {
       fs::create_directories(path / "checkpoints", error);
       if (error) fault = fmt::format("cannot be created: {}", error.message());
       if (fault.empty() && ::access(folder_.c_str(), W_OK) != 0) fault = "cannot be written to";
+      constexpr double kEndingRun_s = 3;
+      if (fault.empty() && !lock_.take(folder_, kEndingRun_s)) fault = "is in use by another run";
     }
     if (fault.empty()) {
       try {
@@ -96,7 +115,9 @@ void Recorder::open_folder() {
   fault.resize(length);
   world_.broadcast(fault.data(), length, 0);
   if (!fault.empty()) {
-    throw Error(ExitCode::cannot_create, Fault{folder_, "the run folder " + fault, "an empty or new folder, or one of this run to go on with", "--out FOLDER"});
+    throw Error(ExitCode::cannot_create,
+                Fault{folder_, "the run folder " + fault, "an empty or new folder, or one of this run to go on with",
+                      "--out FOLDER"});
   }
 }
 
@@ -108,7 +129,10 @@ void Recorder::gather_ranks(const Communicator& world) {
   for (std::size_t r = 0; r < bytes.size(); ++r) {
     const std::string host(reinterpret_cast<const char*>(bytes[r].data()), bytes[r].size());
     hosts.insert(host);
-    map.push_back({{"rank", r}, {"host", host}, {"roles", deck_.reference ? nlohmann::json{"generator", "actor", "reference"} : nlohmann::json{"generator", "actor"}}});
+    map.push_back({{"rank", r},
+                   {"host", host},
+                   {"roles", deck_.reference ? nlohmann::json{"generator", "actor", "reference"}
+                                             : nlohmann::json{"generator", "actor"}}});
   }
   nodes_ = static_cast<int>(hosts.size());
   manifest_["ranks"] = world.size();
@@ -122,19 +146,30 @@ std::optional<std::string> Recorder::checkpoint_to_resume() {
   if (rule != "auto") return rule;
   const ValidCheckpoint found = newest_valid_checkpoint(checkpoint_folder_, world_.handle());
   for (const std::string& refused : found.refused) warn("checkpoint not used: " + refused);
+  // To begin again would put new records and checkpoints over what may still be repaired.
+  if (!found.path && found.damaged > 0) {
+    throw Error(
+        ExitCode::data,
+        Fault{checkpoint_folder_, fmt::format("none of the {} checkpoints can be used", found.damaged),
+              "one that reads back whole", "put a sound copy there, or begin again in a new folder: --out FOLDER"});
+  }
   return found.path;
 }
 
-void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, std::int64_t baseline_bytes, const Algorithm& algorithm) {
+void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, std::int64_t baseline_bytes,
+                           const Algorithm& algorithm) {
   if (!speaks()) return;
   const fs::path folder(folder_);
-  // A line belongs to the state if its iteration is completed there; the line of iteration 0 and those of the warm start by steps.
+  // A line belongs to the state if its iteration is completed there; the line of iteration 0 and those of the warm
+  // start by steps.
   keep_lines(folder / "metrics.jsonl", [&state](const Json& line) {
     const std::int64_t iteration = line.value("iteration", std::int64_t{0});
-    return iteration <= state.iteration && (state.start_recorded || iteration > 0) && !(iteration == state.iteration && !state.pending_row.is_null());
+    return iteration <= state.iteration && (state.start_recorded || iteration > 0) &&
+           !(iteration == state.iteration && !state.pending_row.is_null());
   });
   keep_lines(folder / "updates.jsonl", [&state](const Json& line) {
-    if (line.value("phase", std::string()) == "warm_start") return line.value("stage_step", std::int64_t{0}) <= state.warm_step;
+    if (line.value("phase", std::string()) == "warm_start")
+      return line.value("stage_step", std::int64_t{0}) <= state.warm_step;
     return line.value("iteration", std::int64_t{0}) <= state.iteration;
   });
   truncate_after(folder / "rollouts.jsonl", state.iteration);
@@ -172,8 +207,8 @@ void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, std::i
   manifest_["started_unix"] = unix_time();
   write_manifest("running");
 
-  event(fmt::format("{}: {} ranks on {} nodes, {} threads a rank, {} ({}), {}", version_text(), world_.size(), nodes_, deck_.run.threads, processor_name(),
-                    instruction_set(), inputs_.model.description));
+  event(fmt::format("{}: {} ranks on {} nodes, {} threads a rank, {} ({}), {}", version_text(), world_.size(), nodes_,
+                    deck_.run.threads, processor_name(), instruction_set(), inputs_.model.description));
   for (const std::string& note : inputs_.notes) event(note);
   for (const std::string& sentence : algorithm.describe()) event(sentence);
   std::string table = plan.table();
@@ -210,7 +245,8 @@ void Recorder::warm_start_step(const StepReport& report, const RunState& state, 
   updates_->write(row.line());
   if (progress_noun_ != "warm-start step") {
     progress_noun_ = "warm-start step";
-    progress_ = std::make_unique<Progress>(progress_kind(options_), progress_noun_, steps, state.warm_step - 1, std::cerr, [this] { return timer_.seconds(); });
+    progress_ = std::make_unique<Progress>(progress_kind(options_), progress_noun_, steps, state.warm_step - 1,
+                                           std::cerr, [this] { return timer_.seconds(); });
   }
   progress_->update(state.warm_step, fmt::format("loss {:.4f}", report.loss));
 }
@@ -225,8 +261,8 @@ void Recorder::step(const StepReport& report, std::int64_t iteration, const RunS
   updates_->write(row.line());
 }
 
-MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const Experience> experiences, std::span<const StepReport> steps,
-                                   const RunState& state) const {
+MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const Experience> experiences,
+                                   std::span<const StepReport> steps, const RunState& state) const {
   MetricsRow row;
   row.set("iteration", facts.iteration);
   row.set("step", state.step);
@@ -249,9 +285,11 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
     row.set("seconds_generation", facts.seconds_generation);
     row.set("seconds_assessment", facts.seconds_assessment);
     row.set("tail_share", facts.tail_share);
-    if (facts.seconds_generation > 0) row.set("generation_tokens_per_s", static_cast<double>(facts.tokens_generated) / facts.seconds_generation);
+    if (facts.seconds_generation > 0)
+      row.set("generation_tokens_per_s", static_cast<double>(facts.tokens_generated) / facts.seconds_generation);
   }
-  if (facts.seconds_training > 0 && trained > 0) row.set("training_tokens_per_s", static_cast<double>(trained_rows) / facts.seconds_training);
+  if (facts.seconds_training > 0 && trained > 0)
+    row.set("training_tokens_per_s", static_cast<double>(trained_rows) / facts.seconds_training);
   return row;
 }
 
@@ -266,7 +304,8 @@ void Recorder::add_evaluation(MetricsRow* row, const EvaluationResult& result) c
 void Recorder::rollouts(std::span<const Experience> experiences, std::int64_t iteration) {
   if (!speaks() || !logs_rollouts(deck_.run.log_rollouts, iteration)) return;
   for (const Experience& experience : experiences) {
-    const std::string text = inputs_.model.tokenizer ? response_text(*inputs_.model.tokenizer, experience.rollout) : std::string();
+    const std::string text =
+        inputs_.model.tokenizer ? response_text(*inputs_.model.tokenizer, experience.rollout) : std::string();
     rollouts_->write(rollout_record(iteration, experience, text));
   }
 }
@@ -284,12 +323,14 @@ void Recorder::iteration(const MetricsRow& row, const RunState& state) {
   if (row.has("response_length_mean")) detail += fmt::format("  length {:.1f}", row.number("response_length_mean"));
   if (!evaluations_.empty()) detail += fmt::format("  held-out {:.3f}", evaluations_.back().number("eval_accuracy"));
   if (state.iteration == 0) {
-    if (!evaluations_.empty()) event(fmt::format("after the warm start: held-out accuracy {:.3f}", evaluations_.back().number("eval_accuracy")));
+    if (!evaluations_.empty())
+      event(fmt::format("after the warm start: held-out accuracy {:.3f}", evaluations_.back().number("eval_accuracy")));
     return;
   }
   if (progress_noun_ != "iteration") {
     progress_noun_ = "iteration";
-    progress_ = std::make_unique<Progress>(progress_kind(options_), progress_noun_, deck_.run.iterations, state.iteration - 1, std::cerr, [this] { return timer_.seconds(); });
+    progress_ = std::make_unique<Progress>(progress_kind(options_), progress_noun_, deck_.run.iterations,
+                                           state.iteration - 1, std::cerr, [this] { return timer_.seconds(); });
   }
   progress_->update(state.iteration, detail);
 }
@@ -315,25 +356,35 @@ void Recorder::flush() {
 }
 
 std::string Recorder::summary(const RunState& state, double elapsed_s, Ending ending, const std::string& reason) const {
-  const auto shown = [](const MetricsRow& row, const char* name) { return row.has(name) ? fmt::format("{:.3f}", row.number(name)) : std::string("-"); };
+  const auto shown = [](const MetricsRow& row, const char* name) {
+    return row.has(name) ? fmt::format("{:.3f}", row.number(name)) : std::string("-");
+  };
   std::string text = fmt::format("\n{}\n", deck_.title.empty() ? folder_ : deck_.title);
   if (!evaluations_.empty()) {
     text += fmt::format("  {:<34}{:>10}{:>10}\n", "", "start", "end");
-    text += fmt::format("  {:<34}{:>10}{:>10}\n", fmt::format("held-out accuracy ({} problems)", static_cast<std::int64_t>(evaluations_.back().number("eval_problems"))),
+    text += fmt::format("  {:<34}{:>10}{:>10}\n",
+                        fmt::format("held-out accuracy ({} problems)",
+                                    static_cast<std::int64_t>(evaluations_.back().number("eval_problems"))),
                         shown(evaluations_.front(), "eval_accuracy"), shown(evaluations_.back(), "eval_accuracy"));
     if (evaluations_.back().has("eval_accuracy_sampled")) {
-      text += fmt::format("  {:<34}{:>10}{:>10}\n", "held-out accuracy, sampled", shown(evaluations_.front(), "eval_accuracy_sampled"), shown(evaluations_.back(), "eval_accuracy_sampled"));
+      text += fmt::format("  {:<34}{:>10}{:>10}\n", "held-out accuracy, sampled",
+                          shown(evaluations_.front(), "eval_accuracy_sampled"),
+                          shown(evaluations_.back(), "eval_accuracy_sampled"));
     }
   }
   if (first_trained_) {
-    for (const auto& [label, name] : {std::pair{"mean reward", "reward_mean"}, {"mean response length, tokens", "response_length_mean"}, {"entropy, nats", "entropy_mean"}}) {
+    for (const auto& [label, name] : {std::pair{"mean reward", "reward_mean"},
+                                      {"mean response length, tokens", "response_length_mean"},
+                                      {"entropy, nats", "entropy_mean"}}) {
       text += fmt::format("  {:<34}{:>10}{:>10}\n", label, shown(*first_trained_, name), shown(*last_trained_, name));
     }
   }
   text += fmt::format("  {} iterations, {} updates, {}\n", state.iteration, state.step, duration_text(elapsed_s));
-  if (ending == Ending::stopped) text += fmt::format("  saved and left early: {}; start the same command again to go on\n", reason);
+  if (ending == Ending::stopped)
+    text += fmt::format("  saved and left early: {}; start the same command again to go on\n", reason);
   text += fmt::format("  run folder  {}\n", folder_);
-  if (ending != Ending::stopped) text += fmt::format("  report      {}\n", (fs::path(folder_) / "report" / "index.html").string());
+  if (ending != Ending::stopped)
+    text += fmt::format("  report      {}\n", (fs::path(folder_) / "report" / "index.html").string());
   return text;
 }
 
@@ -341,7 +392,9 @@ void Recorder::finish(const RunState& state, double elapsed_s, Ending ending, co
   if (!speaks()) return;
   progress_.reset();
   flush();
-  write_manifest(ending == Ending::finished ? "finished" : ending == Ending::paused ? "stopped after [run] stop_after" : reason);
+  write_manifest(ending == Ending::finished ? "finished"
+                 : ending == Ending::paused ? "stopped after [run] stop_after"
+                                            : reason);
   if (ending != Ending::stopped) {
     try {
       write_report({fs::path(folder_)}, fs::path(folder_) / "report");

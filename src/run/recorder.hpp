@@ -1,6 +1,6 @@
 #pragma once
-// What a run leaves behind and shows: the run folder (deck, manifest, metrics, updates, rollouts, log), the progress line
-// and the closing summary. Rank 0 writes; on other ranks the calls that are not collective do nothing.
+// What a run leaves behind and shows: the run folder (deck, manifest, metrics, updates, rollouts, log), the progress
+// line and the closing summary. Rank 0 writes; on other ranks the calls that are not collective do nothing.
 
 #include <cstdint>
 #include <memory>
@@ -18,6 +18,7 @@
 #include "roles/engine.hpp"
 #include "roles/evaluation.hpp"
 #include "run/command_line.hpp"
+#include "run/folder_lock.hpp"
 #include "run/inputs.hpp"
 #include "run/json_lines.hpp"
 #include "run/metrics.hpp"
@@ -56,12 +57,13 @@ class Recorder {
   // Collective. The checkpoint that [run] resume asks for, if there is one.
   std::optional<std::string> checkpoint_to_resume();
   // Cuts the records back to what the state holds, writes deck.toml and manifest.json, opens the files.
-  void begin_files(const RunState& state, const MemoryPlan& plan, std::int64_t baseline_bytes, const Algorithm& algorithm);
+  void begin_files(const RunState& state, const MemoryPlan& plan, std::int64_t baseline_bytes,
+                   const Algorithm& algorithm);
 
   void warm_start_step(const StepReport& report, const RunState& state, std::int64_t steps, double elapsed_s);
   void step(const StepReport& report, std::int64_t iteration, const RunState& state, double elapsed_s);
-  MetricsRow iteration_row(const IterationFacts& facts, std::span<const Experience> experiences, std::span<const StepReport> steps,
-                           const RunState& state) const;
+  MetricsRow iteration_row(const IterationFacts& facts, std::span<const Experience> experiences,
+                           std::span<const StepReport> steps, const RunState& state) const;
   void add_evaluation(MetricsRow* row, const EvaluationResult& result) const;
   void rollouts(std::span<const Experience> experiences, std::int64_t iteration);
   void iteration(const MetricsRow& row, const RunState& state);
@@ -86,6 +88,7 @@ class Recorder {
   RecorderOptions options_;
   std::string folder_, log_path_, checkpoint_folder_;
   std::set<std::string> verified_;
+  FolderLock lock_;  // held by rank 0
   int nodes_ = 1;
   nlohmann::ordered_json manifest_;
   Log log_;
