@@ -69,8 +69,9 @@ void strike(const PlannedFault& plan) {
 }  // namespace
 
 void fault_point(const char* phase, int rank) {
-  static const PlannedFault plan = planned_fault();  // the environment is read once
-  if (plan.text.empty()) return;
+  const char* text = std::getenv("MAXPLUS_FAULT");
+  if (text == nullptr || *text == 0) return;
+  static const PlannedFault plan = planned_fault();  // read once, at the first point reached with the variable set
   if (!plan.readable) {
     throw Error(ExitCode::config, Fault{"", fmt::format("MAXPLUS_FAULT = '{}'", plan.text),
                                         "phase:rank:count:action with the action kill, stop, error or delay[=seconds]",

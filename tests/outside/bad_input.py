@@ -56,7 +56,7 @@ def decks(c):
     deck = c.folder.deck(BAD_DECK, name="bad.toml")
     patterns = [r"--set foo: there is no '='", r"bad\.toml:5: .*iterations = -3", r"bad\.toml:6: .*'iteratons'.*'iterations'",
                 r"bad\.toml:\d+: .*learning_rate = nan", r"bad\.toml:\d+: .*\[optimiser\].*'optimizer'", r"--set run\.sed=3: .*'seed'",
-                r"temperature = 0", r"group_size = 1", r"mini_batches = 20"]
+                r"temperature = 0", r"group_size = 1"]  # [optimizer] is in doubt beside [optimiser]
     for ranks in (0, 2, 3, 5):
         c.fails(f"every fault of a deck at once, on {ranks} ranks", ["train", deck, "--set", "run.sed=3", "--set", "foo"], 78, *patterns,
                 ranks=ranks, limit_s=FAST_S)

@@ -125,7 +125,8 @@ TEST(DeckChecks, TellOneSlipOnce) {
   EXPECT_EQ(faults_of("[modle]\nwidth = 1\n[data]\ntask = \"operators\"", {}, DeckUse::train, 1).size(), 1u);
   EXPECT_EQ(faults_of("[model]\npaht = \"m\"\n[data]\ntask = \"operators\"", {}, DeckUse::train, 1).size(), 1u);
   EXPECT_EQ(faults_of("[model\n", {}, DeckUse::train, 1).size(), 1u) << "no TOML: nothing else can be said";
-  EXPECT_EQ(faults_of("", {"model.path=m", "data.train"}, DeckUse::train, 1).size(), 1u);
+  EXPECT_EQ(faults_of("", {"model.path=m", "data.train"}, DeckUse::train, 1).size(), 2u)
+      << "a setting without a value names no key, so the problems are missing too";
 }
 
 }  // namespace
