@@ -29,7 +29,7 @@ struct CountdownKeys {
   float verdict_weight;
 };
 
-CountdownKeys read_keys(KeyReader& keys) {
+CountdownKeys read_countdown_keys(KeyReader& keys) {
   CountdownKeys k{};
   k.numbers = static_cast<int>(keys.integer("numbers", 3, 2, 6, "how many numbers a problem gives"));
   k.max_number = static_cast<int>(keys.integer("max_number", 20, 1, 999, "the numbers are 1 to this"));
@@ -248,7 +248,7 @@ class CountdownTask final : public Task {
 }  // namespace
 
 std::shared_ptr<const Task> make_countdown_task(KeyReader& keys, std::shared_ptr<const Tokenizer> tokenizer) {
-  const CountdownKeys k = read_keys(keys);
+  const CountdownKeys k = read_countdown_keys(keys);
   if (!keys.faults().empty()) return nullptr;
   if (tokenizer == nullptr) tokenizer = make_character_tokenizer(kAlphabet);
   try {

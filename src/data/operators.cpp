@@ -33,7 +33,7 @@ enum Draw : std::uint64_t {
   draw_give_up = 16
 };
 
-OperatorsKeys read_keys(KeyReader& keys) {
+OperatorsKeys read_operators_keys(KeyReader& keys) {
   OperatorsKeys k{};
   k.max_number = static_cast<int>(keys.integer("max_number", 9, 1, 99, "the numbers are 1 to this"));
   k.max_target = static_cast<int>(keys.integer("max_target", 30, 1, 999, "the targets are 1 to this"));
@@ -283,7 +283,7 @@ std::vector<int> legal_pairs(const std::array<int, 3>& number, int max_value) {
 
 std::shared_ptr<const Task> make_operators_task(KeyReader& keys, std::shared_ptr<const Tokenizer> tokenizer) {
   auto state = std::make_shared<OperatorsState>();
-  state->keys = read_keys(keys);
+  state->keys = read_operators_keys(keys);
   if (!keys.faults().empty()) return nullptr;
   if (tokenizer == nullptr) tokenizer = make_word_tokenizer(task_words(state->keys.max_value));
   const auto pieces = find_pieces(*tokenizer, state->keys.max_value, keys);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMaxId = std::int64_t{1} << 53;  // beyond it other readers of JSON lose digits
 
-[[noreturn]] void bad(const std::string& where, std::string found, std::string expected, std::string advice) {
+[[noreturn]] void bad_problem(const std::string& where, std::string found, std::string expected, std::string advice) {
   throw Error(ExitCode::data, Fault{where, std::move(found), std::move(expected), std::move(advice)});
 }
 
@@ -25,8 +25,8 @@ std::int64_t id_of_line(const Json& value, const std::string& key, const std::st
   const bool small = value.is_number_integer() &&
                      !(value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxId));
   if (!small || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > kMaxId) {
-    bad(where, fmt::format("{} = {} does not do", in_quotes(key), in_quotes(value.dump())), "an integer from 0 to 2^53",
-        "number the problems, or leave the key out: the line number is taken");
+    bad_problem(where, fmt::format("{} = {} does not do", in_quotes(key), in_quotes(value.dump())),
+                "an integer from 0 to 2^53", "number the problems, or leave the key out: the line number is taken");
   }
   return value.get<std::int64_t>();
 }
@@ -37,8 +37,8 @@ std::string joined_messages(const Json& messages, const std::string& where) {
     const bool good = message.is_object() && message.contains("role") && message["role"].is_string() &&
                       message.contains("content") && message["content"].is_string();
     if (!good) {
-      bad(where, "a message of the prompt is not of the form {\"role\", \"content\"}", "two texts, role and content",
-          "repair the message");
+      bad_problem(where, "a message of the prompt is not of the form {\"role\", \"content\"}",
+                  "two texts, role and content", "repair the message");
     }
     if (!text.empty()) text += '\n';
     text += message["content"].get<std::string>();
@@ -48,16 +48,16 @@ std::string joined_messages(const Json& messages, const std::string& where) {
 
 std::vector<std::int32_t> given_ids(const Json& value, const Tokenizer* tokenizer, const std::string& where) {
   if (!value.is_array() || value.empty())
-    bad(where, "'prompt_ids' is not a list of token ids", "at least one integer", "repair the line");
+    bad_problem(where, "'prompt_ids' is not a list of token ids", "at least one integer", "repair the line");
   std::vector<std::int32_t> ids;
   for (const Json& id : value) {
     const bool fits = id.is_number_integer() && !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX);
     if (!fits || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() > INT32_MAX ||
         (tokenizer != nullptr && !tokenizer->contains(id.get<std::int32_t>()))) {
-      bad(where, fmt::format("{} in 'prompt_ids' is no token id", in_quotes(id.dump())),
-          tokenizer == nullptr ? std::string("integers from 0")
-                               : fmt::format("integers from 0 to {}", tokenizer->vocabulary_size() - 1),
-          "use the model's tokenizer");
+      bad_problem(where, fmt::format("{} in 'prompt_ids' is no token id", in_quotes(id.dump())),
+                  tokenizer == nullptr ? std::string("integers from 0")
+                                       : fmt::format("integers from 0 to {}", tokenizer->vocabulary_size() - 1),
+                  "use the model's tokenizer");
     }
     ids.push_back(id.get<std::int32_t>());
   }
@@ -73,10 +73,10 @@ void read_prompt(const Json& line, const ProblemFileOptions& options, const Toke
     } else if (found->is_array() && !found->empty()) {
       problem.prompt_text = joined_messages(*found, where);
     } else {
-      bad(where,
-          fmt::format("{} is {}", in_quotes(options.prompt_key),
-                      found->is_array() ? "an empty list" : found->type_name()),
-          "text, or a list of messages", "repair the line");
+      bad_problem(where,
+                  fmt::format("{} is {}", in_quotes(options.prompt_key),
+                              found->is_array() ? "an empty list" : found->type_name()),
+                  "text, or a list of messages", "repair the line");
     }
   }
   if (line.contains("prompt_ids")) {
@@ -84,13 +84,14 @@ void read_prompt(const Json& line, const ProblemFileOptions& options, const Toke
     return;
   }
   if (found == line.end()) {
-    bad(where, fmt::format("the line has no key {}", in_quotes(options.prompt_key)), "a prompt in every line",
-        "add it, or name the key with prompt_key in [data]");
+    bad_problem(where, fmt::format("the line has no key {}", in_quotes(options.prompt_key)), "a prompt in every line",
+                "add it, or name the key with prompt_key in [data]");
   }
-  if (trimmed(problem.prompt_text).empty()) bad(where, "the prompt is empty", "some text", "repair or remove the line");
+  if (trimmed(problem.prompt_text).empty())
+    bad_problem(where, "the prompt is empty", "some text", "repair or remove the line");
   if (tokenizer == nullptr)
-    bad(where, "the prompt is text, and the model has no tokenizer", "'prompt_ids'",
-        "give token ids, or a model with a tokenizer");
+    bad_problem(where, "the prompt is text, and the model has no tokenizer", "'prompt_ids'",
+                "give token ids, or a model with a tokenizer");
   try {
     problem.prompt = tokenizer->encode(problem.prompt_text, SpecialText::as_text);
   } catch (const Error& error) {
@@ -110,39 +111,40 @@ void read_answer(const Json& line, const ProblemFileOptions& options, const std:
   if (found != line.end()) problem.answer = *found;
   if (options.answer == ProblemFileOptions::Answer::optional) return;
   if (found == line.end()) {
-    bad(where, fmt::format("the line has no key {}", in_quotes(options.answer_key)), "an answer in every line",
-        "add it, or name the key with answer_key in [data]");
+    bad_problem(where, fmt::format("the line has no key {}", in_quotes(options.answer_key)), "an answer in every line",
+                "add it, or name the key with answer_key in [data]");
   }
   if (!is_usable(*found)) {
-    bad(where, fmt::format("the answer {} is empty", in_quotes(found->dump())), "text, a number or an object",
-        "repair or remove the line");
+    bad_problem(where, fmt::format("the answer {} is empty", in_quotes(found->dump())), "text, a number or an object",
+                "repair or remove the line");
   }
 }
 
 Problem read_problem(const LineFile::Line& line, const ProblemFileOptions& options, const Tokenizer* tokenizer,
                      const std::string& where) {
   if (line.oversized)
-    bad(where, "the line is too long", fmt::format("at most {} MiB", kMaxLineBytes >> 20), "shorten it");
+    bad_problem(where, "the line is too long", fmt::format("at most {} MiB", kMaxLineBytes >> 20), "shorten it");
   const Json json = parse_json_object(line.text, where);
   Problem problem;
   problem.id = json.contains(options.id_key) ? id_of_line(json[options.id_key], options.id_key, where) : line.number;
   read_prompt(json, options, tokenizer, where, problem);
   const auto length = static_cast<std::int64_t>(problem.prompt.size());
   if (options.max_prompt_tokens > 0 && length > options.max_prompt_tokens) {
-    bad(where, fmt::format("the prompt has {} tokens", length),
-        fmt::format("at most {}: context less max_new_tokens", options.max_prompt_tokens),
-        "a longer context, fewer new tokens, or on_bad_line = \"skip\"");
+    bad_problem(where, fmt::format("the prompt has {} tokens", length),
+                fmt::format("at most {}: context less max_new_tokens", options.max_prompt_tokens),
+                "a longer context, fewer new tokens, or on_bad_line = \"skip\"");
   }
   read_answer(json, options, where, problem);
   if (const auto verifier = json.find(options.verifier_key); verifier != json.end()) {
     if (!verifier->is_string())
-      bad(where, fmt::format("{} is not text", in_quotes(options.verifier_key)), "the name of a verifier",
-          "repair the line");
+      bad_problem(where, fmt::format("{} is not text", in_quotes(options.verifier_key)), "the name of a verifier",
+                  "repair the line");
     problem.verifier = verifier->get<std::string>();
     const auto& known = options.verifiers;
     if (!known.empty() && !problem.verifier.empty() &&
         std::find(known.begin(), known.end(), problem.verifier) == known.end()) {
-      bad(where,
+      bad_problem(
+          where,
           fmt::format("unknown verifier {}{}", in_quotes(problem.verifier), did_you_mean(problem.verifier, known)),
           fmt::format("one of {}", join(known, ", ")), "repair the line");
     }
@@ -173,8 +175,8 @@ LoadedProblems load_problems(const std::filesystem::path& path, const std::share
       Problem problem = read_problem(*line, options, tokenizer.get(), where);
       const auto [first, fresh] = line_of_id.emplace(problem.id, line->number);
       if (!fresh) {
-        bad(where, fmt::format("the id {} is already that of line {}", problem.id, first->second), "every id once",
-            "renumber, or leave ids out");
+        bad_problem(where, fmt::format("the id {} is already that of line {}", problem.id, first->second),
+                    "every id once", "renumber, or leave ids out");
       }
       problems.push_back(std::move(problem));
       places.push_back(where);

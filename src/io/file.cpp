@@ -18,9 +18,9 @@ namespace maxplus {
 namespace {
 
 // Closes at the end of a scope.
-struct Descriptor {
+struct OpenFile {
   int number;
-  ~Descriptor() {
+  ~OpenFile() {
     if (number >= 0) ::close(number);
   }
 };
@@ -38,7 +38,7 @@ struct Descriptor {
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   // without O_NONBLOCK the open of a FIFO would wait for a writer
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  const OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.number < 0) refuse_input(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
   struct stat status;
   if (::fstat(file.number, &status) != 0) refuse_input(path, fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -100,7 +100,7 @@ void AtomicFile::commit() {
   // the rename itself lasts only when the folder has reached the disk; file systems that cannot do that say so, which
   // is fine
   const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
-  const Descriptor folder{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  const OpenFile folder{::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (folder.number >= 0) ::fsync(folder.number);
 }
 

@@ -45,8 +45,6 @@ constexpr std::array<FileType, 15> kFileTypes{{{"F64", 8},
   throw Error(ExitCode::data, Fault{where, found, expected, "fetch or export the file again"});
 }
 
-std::string shown(const std::string& name) { return name.size() <= 80 ? name : name.substr(0, 80) + "..."; }
-
 std::uint64_t little_endian_length(std::span<const std::byte> bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < kLengthBytes; ++i) value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
@@ -76,11 +74,11 @@ std::string_view header_text(const MappedFile& file, const std::string& where) {
 
 // Checks one entry alone; its bytes lie in a buffer of `buffer` bytes.
 void check_entry(const SafetensorsHeader::Entry& entry, std::uint64_t buffer, const std::string& where) {
-  const std::string place = fmt::format("header: tensor '{}': ", shown(entry.name));
+  const std::string place = fmt::format("header: tensor '{}': ", shown_name(entry.name));
   const auto* type =
       std::find_if(kFileTypes.begin(), kFileTypes.end(), [&](const FileType& t) { return t.name == entry.dtype; });
   if (type == kFileTypes.end())
-    refuse(where, place + fmt::format("dtype '{}' is unknown", shown(entry.dtype)), "F32, BF16, F16, ...");
+    refuse(where, place + fmt::format("dtype '{}' is unknown", shown_name(entry.dtype)), "F32, BF16, F16, ...");
   if (entry.offsets.size() != 2) {
     refuse(where, place + fmt::format("data_offsets has {} numbers", entry.offsets.size()), "two: begin and end");
   }
@@ -113,7 +111,7 @@ void check_cover(const std::vector<SafetensorsHeader::Entry>& sorted, std::uint6
   for (const SafetensorsHeader::Entry& entry : sorted) {
     if (entry.offsets[0] != covered) {
       refuse(where,
-             fmt::format("header: tensor '{}': data_offsets begin at {}, {}", shown(entry.name), entry.offsets[0],
+             fmt::format("header: tensor '{}': data_offsets begin at {}, {}", shown_name(entry.name), entry.offsets[0],
                          entry.offsets[0] < covered ? "inside another tensor" : "behind a hole"),
              fmt::format("{}, where the tensor before it ends", covered));
     }
@@ -191,8 +189,9 @@ void SafetensorsFile::read_f32(const SafetensorsEntry& entry, std::span<float> o
   } else if (entry.dtype == "BF16") {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = float_of_bf16(read_at<std::uint16_t>(entry.data, i));
   } else {
-    throw Error(ExitCode::data, Fault{where_, fmt::format("tensor '{}' has dtype {}", shown(entry.name), entry.dtype),
-                                      "F32, F16, BF16 or F64", "convert the file to one of these types"});
+    throw Error(ExitCode::data,
+                Fault{where_, fmt::format("tensor '{}' has dtype {}", shown_name(entry.name), entry.dtype),
+                      "F32, F16, BF16 or F64", "convert the file to one of these types"});
   }
 }
 

@@ -13,12 +13,6 @@ namespace maxplus {
 
 namespace {
 
-// A name for messages: cut short, for a name may have any length.
-std::string shown(const std::string& name) {
-  constexpr std::size_t kLongest = 80;
-  return name.size() <= kLongest ? name : name.substr(0, kLongest) + "...";
-}
-
 class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderEvents(SafetensorsHeader& header) : header_(header) {}
@@ -47,7 +41,7 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
     if (place_ == Place::entry) return begin_field(value);
     key_ = value;
     std::set<std::string>& seen = place_ == Place::metadata ? metadata_keys_ : names_;
-    if (!seen.insert(value).second) return fail(fmt::format("the name '{}' stands twice", shown(value)));
+    if (!seen.insert(value).second) return fail(fmt::format("the name '{}' stands twice", shown_name(value)));
     return true;
   }
   bool start_object(std::size_t) override {
@@ -71,7 +65,7 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
                             : !entry().has_shape   ? "shape"
                             : !entry().has_offsets ? "data_offsets"
                                                    : nullptr;
-      if (missing) return fail(fmt::format("tensor '{}': '{}' is missing", shown(key_), missing));
+      if (missing) return fail(fmt::format("tensor '{}': '{}' is missing", shown_name(key_), missing));
     }
     place_ = place_ == Place::top ? Place::outside : Place::top;
     return true;
@@ -99,8 +93,8 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
                 : name == "shape"        ? &entry().has_shape
                 : name == "data_offsets" ? &entry().has_offsets
                                          : nullptr;
-    if (!has) return fail(fmt::format("tensor '{}': unknown field '{}'", shown(key_), shown(name)));
-    if (*has) return fail(fmt::format("tensor '{}': '{}' stands twice", shown(key_), name));
+    if (!has) return fail(fmt::format("tensor '{}': unknown field '{}'", shown_name(key_), shown_name(name)));
+    if (*has) return fail(fmt::format("tensor '{}': '{}' stands twice", shown_name(key_), name));
     *has = true;
     field_ = name;
     return true;
@@ -108,14 +102,15 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
   bool unexpected(const std::string& what) {
     switch (place_) {
       case Place::outside: return fail(fmt::format("{} where the header's object is expected", what));
-      case Place::top: return fail(fmt::format("'{}' is {}, expected an object", shown(key_), what));
-      case Place::metadata: return fail(fmt::format("__metadata__ '{}' is {}, expected a string", shown(key_), what));
+      case Place::top: return fail(fmt::format("'{}' is {}, expected an object", shown_name(key_), what));
+      case Place::metadata:
+        return fail(fmt::format("__metadata__ '{}' is {}, expected a string", shown_name(key_), what));
       case Place::numbers:
         return fail(
-            fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown(key_), field_, what));
+            fmt::format("tensor '{}': '{}' holds {}, expected whole numbers from 0", shown_name(key_), field_, what));
       case Place::entry: break;
     }
-    return fail(fmt::format("tensor '{}': '{}' is {}", shown(key_), field_, what));
+    return fail(fmt::format("tensor '{}': '{}' is {}", shown_name(key_), field_, what));
   }
   bool fail(std::string text) {
     if (fault_.empty()) fault_ = std::move(text);
@@ -129,6 +124,11 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
 };
 
 }  // namespace
+
+std::string shown_name(const std::string& name) {
+  constexpr std::size_t kLongest = 80;
+  return name.size() <= kLongest ? name : name.substr(0, kLongest) + "...";
+}
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where) {
   SafetensorsHeader header;

@@ -20,6 +20,9 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
+// A name for messages: cut short, for a name in a file may have any length.
+std::string shown_name(const std::string& name);
+
 // Throws Error(ExitCode::data) naming `where` and the place in the header.
 SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where);
 

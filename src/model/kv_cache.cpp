@@ -14,7 +14,9 @@ namespace maxplus {
 
 namespace {
 
-std::int64_t pages_for(std::int64_t positions) { return (positions + ops::kPageTokens - 1) / ops::kPageTokens; }
+std::int64_t pages_of_positions(std::int64_t positions) {
+  return (positions + ops::kPageTokens - 1) / ops::kPageTokens;
+}
 
 }  // namespace
 
@@ -33,8 +35,8 @@ std::int64_t KvCache::bytes_per_page(const ModelConfig& config) {
 }
 
 std::int64_t KvCache::pages_to_append(const Sequence& sequence, std::int64_t tokens) {
-  return std::max<std::int64_t>(0,
-                                pages_for(sequence.length + tokens) - static_cast<std::int64_t>(sequence.pages.size()));
+  return std::max<std::int64_t>(
+      0, pages_of_positions(sequence.length + tokens) - static_cast<std::int64_t>(sequence.pages.size()));
 }
 
 bool KvCache::reserve(Sequence& sequence, std::int64_t tokens) {

@@ -63,7 +63,7 @@ std::string time_text(const RunRecord& run) {
   return std::isfinite(elapsed_s) ? duration_text(elapsed_s) : "";
 }
 
-std::string table_of(const std::vector<RunRecord>& runs) {
+std::string table_of_runs(const std::vector<RunRecord>& runs) {
   struct Row {
     const char* name;
     std::string (*value)(const RunRecord&);
@@ -155,7 +155,7 @@ std::string page(const std::vector<RunRecord>& runs, const std::vector<Chart>& f
       "<title>{} · maxplus report</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p class='quiet'>A maxplus "
       "run, from its records.</p>\n",
       escape(title), kStyle, escape(title));
-  html += table_of(runs);
+  html += table_of_runs(runs);
   html += "<h2>Figures</h2>\n<div class='figures'>\n";
   for (const Chart& figure : figures) {
     html += fmt::format("<figure id='{}'>\n{}<figcaption>{}</figcaption>\n</figure>\n", escape(figure.name),

@@ -171,17 +171,17 @@ std::optional<std::int64_t> integer_of(const Json& value) {
   return number;
 }
 
-struct Given {
+struct GivenNumbers {
   std::vector<std::int64_t> numbers;  // sorted
   std::int64_t target = 0;
 };
 
-std::optional<Given> given_of(const Problem& problem) {
+std::optional<GivenNumbers> given_of(const Problem& problem) {
   const Json* numbers = find_given(problem, "numbers");
   const Json* target = find_given(problem, "target");
   if (target == nullptr) target = &problem.answer;
   if (numbers == nullptr || !numbers->is_array() || numbers->empty()) return std::nullopt;
-  Given given;
+  GivenNumbers given;
   for (const Json& n : *numbers) {
     const auto value = integer_of(n);
     if (!value || *value < 0) return std::nullopt;

@@ -27,7 +27,7 @@ const char* const kOperatorsGrammar =
 
 namespace {
 
-struct Given {
+struct GivenOperands {
   std::array<std::int64_t, 3> number{};
   std::int64_t target = 0;
 };
@@ -42,12 +42,12 @@ std::optional<std::int64_t> integer_of(std::string_view word) {
   return value;
 }
 
-std::optional<Given> given_in_keys(const Problem& problem) {
+std::optional<GivenOperands> given_in_keys(const Problem& problem) {
   const Json* numbers = find_given(problem, "numbers");
   const Json* target = find_given(problem, "target");
   if (target == nullptr && problem.answer.is_number_integer()) target = &problem.answer;
   if (numbers == nullptr || target == nullptr || !numbers->is_array() || numbers->size() != 3) return std::nullopt;
-  Given given;
+  GivenOperands given;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto n = integer_of((*numbers)[i].dump());
     if (!n) return std::nullopt;
@@ -59,15 +59,15 @@ std::optional<Given> given_in_keys(const Problem& problem) {
   return given;
 }
 
-std::optional<Given> given_in_prompt(std::string_view prompt) {
+std::optional<GivenOperands> given_in_prompt(std::string_view prompt) {
   const std::vector<std::string_view> word = split_words(prompt);
   if (word.size() < 5 || word[3] != "=") return std::nullopt;
   const auto a = integer_of(word[0]), b = integer_of(word[1]), c = integer_of(word[2]), t = integer_of(word[4]);
   if (!a || !b || !c || !t) return std::nullopt;
-  return Given{{*a, *b, *c}, *t};
+  return GivenOperands{{*a, *b, *c}, *t};
 }
 
-bool is_right(const Given& given, const std::vector<std::string_view>& word) {
+bool is_right(const GivenOperands& given, const std::vector<std::string_view>& word) {
   if (word.size() != 5) return false;
   for (std::size_t i = 0; i < 3; ++i) {
     if (word[2 * i] != fmt::format("{}", given.number[i])) return false;

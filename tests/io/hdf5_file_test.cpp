@@ -15,7 +15,7 @@ namespace maxplus {
 namespace {
 
 template <class Action>
-ExitCode code_of(Action action) {
+ExitCode code_of_action(Action action) {
   try {
     action();
   } catch (const Error& error) {
@@ -72,20 +72,20 @@ TEST(Hdf5File, GivesBackWhatWasWrittenInPiecesOfAnySize) {
 TEST(Hdf5File, NamesFileAndReasonWithTheRightCode) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/a.h5";
-  EXPECT_EQ(code_of([&] { Hdf5File::open(path, Hdf5File::Mode::read); }), ExitCode::no_input);
-  EXPECT_EQ(code_of([&] { Hdf5File::create(folder.path() + "/no/such/folder/a.h5"); }), ExitCode::io);
+  EXPECT_EQ(code_of_action([&] { Hdf5File::open(path, Hdf5File::Mode::read); }), ExitCode::no_input);
+  EXPECT_EQ(code_of_action([&] { Hdf5File::create(folder.path() + "/no/such/folder/a.h5"); }), ExitCode::io);
   write_file(path, std::vector<char>(5000, 'x'));
-  EXPECT_EQ(code_of([&] { Hdf5File::open(path, Hdf5File::Mode::read); }), ExitCode::data);
+  EXPECT_EQ(code_of_action([&] { Hdf5File::open(path, Hdf5File::Mode::read); }), ExitCode::data);
   Hdf5File file = Hdf5File::create(path);
   file.create_dataset("a", DType::f32, 4);
   file.set_attribute("text", std::string("x"));
   std::vector<float> values(8);
-  EXPECT_EQ(code_of([&] { file.read("b", DType::f32, values.data(), 0, 4); }), ExitCode::data);
-  EXPECT_EQ(code_of([&] { file.read("a", DType::f32, values.data(), 2, 4); }), ExitCode::data);   // beyond the end
-  EXPECT_EQ(code_of([&] { file.write("a", DType::f32, values.data(), 2, 4); }), ExitCode::io);
-  EXPECT_EQ(code_of([&] { file.create_dataset("a", DType::f32, 4); }), ExitCode::io);             // there already
-  EXPECT_EQ(code_of([&] { file.integer_attribute("none"); }), ExitCode::data);
-  EXPECT_EQ(code_of([&] { file.integer_attribute("text"); }), ExitCode::data);
+  EXPECT_EQ(code_of_action([&] { file.read("b", DType::f32, values.data(), 0, 4); }), ExitCode::data);
+  EXPECT_EQ(code_of_action([&] { file.read("a", DType::f32, values.data(), 2, 4); }), ExitCode::data);   // beyond the end
+  EXPECT_EQ(code_of_action([&] { file.write("a", DType::f32, values.data(), 2, 4); }), ExitCode::io);
+  EXPECT_EQ(code_of_action([&] { file.create_dataset("a", DType::f32, 4); }), ExitCode::io);             // there already
+  EXPECT_EQ(code_of_action([&] { file.integer_attribute("none"); }), ExitCode::data);
+  EXPECT_EQ(code_of_action([&] { file.integer_attribute("text"); }), ExitCode::data);
   try {
     file.read("b", DType::f32, values.data(), 0, 4);
   } catch (const Error& error) {

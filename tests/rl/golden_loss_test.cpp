@@ -26,7 +26,7 @@ bool covered(const Json& config) {
   return name == "grpo" || name == "dr_grpo" || name == "dapo" || name == "gspo" || name == "dual_clip" || name == "reinforce_pp";
 }
 
-AlgorithmTable table_of(const Json& config) {
+AlgorithmTable table_of_config(const Json& config) {
   AlgorithmTable table;
   const std::string name = config["algorithm"];
   table.name = name == "dual_clip" || name == "reinforce_pp" ? "grpo" : name;
@@ -115,7 +115,7 @@ TEST(GoldenLoss, AgreesWithPyTorchInDoubleAndInFloat) {
   for (const Json& c : golden_cases()) {
     if (!covered(c["config"])) continue;
     SCOPED_TRACE(c["name"].get<std::string>());
-    const Grpo algorithm(grpo_settings(table_of(c["config"]), 64), {});
+    const Grpo algorithm(grpo_settings(table_of_config(c["config"]), 64), {});
     const Sums wide = evaluate<double>(c, algorithm);
     compare(c, wide, kDoubleTolerance);
     compare(c, evaluate<float>(c, algorithm), kFloatTolerance);

@@ -11,7 +11,7 @@
 namespace maxplus {
 namespace {
 
-constexpr double kTolerance = 1e-12;  // stated with the golden values
+constexpr double kGoldenTolerance = 1e-12;  // stated with the golden values
 
 BaselineRule rule_of(const Json& c) {
   BaselineRule rule;
@@ -44,7 +44,7 @@ TEST(GroupBaseline, AgreesWithTheGoldenAdvantages) {
     const std::vector<double> expected = c["advantages"];
     ASSERT_EQ(ours.size(), expected.size());
     for (std::size_t i = 0; i < ours.size(); ++i) {
-      EXPECT_NEAR(ours[i], expected[i], kTolerance);
+      EXPECT_NEAR(ours[i], expected[i], kGoldenTolerance);
       if (expected[i] == 0) {
         EXPECT_EQ(ours[i], 0.0);
       }
@@ -98,7 +98,7 @@ TEST(GroupBaseline, LeaveOneOutIsTheGroupMeanTimesKOverKMinusOne) {
   const auto mean = advantages({rewards}, rule);
   rule.baseline = Baseline::leave_one_out;
   const auto others = advantages({rewards}, rule);
-  for (std::size_t i = 0; i < 7; ++i) EXPECT_NEAR(others[i], mean[i] * 7.0 / 6.0, kTolerance);
+  for (std::size_t i = 0; i < 7; ++i) EXPECT_NEAR(others[i], mean[i] * 7.0 / 6.0, kGoldenTolerance);
 }
 
 TEST(GroupBaseline, DoesNotChangeUnderAffineMapsOfTheRewards) {
@@ -120,7 +120,7 @@ TEST(Overlong, AgreesWithTheGoldenPenalties) {
     const Json c = Json::parse(line);
     if (c["kind"] != "overlong") continue;
     for (std::size_t i = 0; i < c["lengths"].size(); ++i) {
-      EXPECT_NEAR(overlong_share(c["lengths"][i], c["max_length"], c["cache_length"]), c["penalties"][i].get<double>(), kTolerance)
+      EXPECT_NEAR(overlong_share(c["lengths"][i], c["max_length"], c["cache_length"]), c["penalties"][i].get<double>(), kGoldenTolerance)
           << c["name"] << " length " << c["lengths"][i];
     }
     ++checked;

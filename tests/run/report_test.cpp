@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string content(const fs::path& path) {
+std::string page(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -128,7 +128,7 @@ TEST(SvgOf, DrawsOnePointAConstantAndNothing) {
 TEST(Report, NamesEverythingAndEscapesWhatModelsWrite) {
   const fs::path run = fake_run("first", 20);
   write_report({run}, run / "report");
-  const std::string html = content(run / "report" / "index.html");
+  const std::string html = page(run / "report" / "index.html");
   for (const char* text : {"fill in &lt;the&gt; operators", "An AMD thing", "2 on 1 machine", "1 min 30 s", "0.3 → 0.9", "Learning curve", "Response length",
                            "Entropy", "Probability ratio", "Clipped tokens", "KL divergence", "Gradient norm", "Time by stage", "Tokens a second",
                            "held-out accuracy, greedy", "held-out accuracy, sampled", "Before: iteration 1<", "After: iteration 20<",
@@ -142,14 +142,14 @@ TEST(Report, NamesEverythingAndEscapesWhatModelsWrite) {
   EXPECT_EQ(count(html, "<figcaption>"), count(html, "<svg "));
   EXPECT_EQ(count(html, "<div class='rollout "), 8);
   for (const char* name : {"learning", "lengths", "entropy", "ratio", "clip", "kl", "gradient", "stages", "speed"}) {
-    EXPECT_NE(content(run / "report" / (std::string(name) + ".svg")).find("</svg>"), std::string::npos) << name;
+    EXPECT_NE(page(run / "report" / (std::string(name) + ".svg")).find("</svg>"), std::string::npos) << name;
   }
 }
 
 TEST(Report, ShowsSeveralRunsInOneFigure) {
   const fs::path a = fake_run("first", 10), b = fake_run("second", 20), out = a.parent_path() / "both";
   write_report({a, b}, out);
-  const std::string svg = content(out / "learning.svg");
+  const std::string svg = page(out / "learning.svg");
   EXPECT_NE(svg.find("first: mean reward"), std::string::npos);
   EXPECT_NE(svg.find("second: mean reward"), std::string::npos);
   EXPECT_TRUE(fs::exists(out / "stages-2.svg"));
@@ -161,7 +161,7 @@ TEST(Report, OfARunThatHasHardlyBegunIsWhole) {
   fs::remove(run / "rollouts.jsonl");
   std::ofstream(run / "metrics.jsonl") << "{\"schema\":1,\"iteration\":0,\"eval_accuracy\":0.5}\n{\"iteration\":1,\"rew";
   write_report({run}, run / "report");
-  EXPECT_NE(content(run / "report" / "index.html").find("</html>"), std::string::npos);
+  EXPECT_NE(page(run / "report" / "index.html").find("</html>"), std::string::npos);
 }
 
 TEST(Report, RefusesAFolderThatIsNoRun) {

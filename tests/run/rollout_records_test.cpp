@@ -38,7 +38,7 @@ Experience experience(std::uint64_t seed) {
   return e;
 }
 
-std::filesystem::path put(const std::string& text) {
+std::filesystem::path put_records(const std::string& text) {
   const auto path = std::filesystem::path(::testing::TempDir()) / "maxplus_records.jsonl";
   std::ofstream(path, std::ios::binary) << text;
   return path;
@@ -116,7 +116,7 @@ TEST(RolloutRecord, RefusesWhatIsWrongWithItsPlace) {
 
 TEST(RolloutRecords, ReportAllFaultsOfAFileAtOnce) {
   const std::string good = R"({"group": 1, "prompt_ids": [1], "response_ids": [2], "reward": 1, "rollout_id": "000001-00-000000-0001"})";
-  const auto path = put(good + "\n\n{\"group\": 1}\n" + good + "\n");
+  const auto path = put_records(good + "\n\n{\"group\": 1}\n" + good + "\n");
   try {
     read_rollout_records(path, {});
     FAIL();
@@ -126,7 +126,7 @@ TEST(RolloutRecords, ReportAllFaultsOfAFileAtOnce) {
     EXPECT_EQ(error.faults()[0].where, path.string() + ":3");
     EXPECT_EQ(error.faults()[1].where, path.string() + ":4");
   }
-  EXPECT_EQ(read_rollout_records(put(good + "\n"), {}).size(), 1u);
+  EXPECT_EQ(read_rollout_records(put_records(good + "\n"), {}).size(), 1u);
   try {
     read_rollout_records("/nowhere/at/all.jsonl", {});
     FAIL();
