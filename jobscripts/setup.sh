@@ -150,7 +150,7 @@ configure() {
     definitions+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   say "configure: $build"
-  quietly "configure" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE="${MAXPLUS_BUILD_TYPE:-Release}" -DMAXPLUS_PRECOMPILE=ON \
+  quietly "configure" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE="${MAXPLUS_BUILD_TYPE:-Release}" -DMAXPLUS_QUICK=ON \
     "${definitions[@]}" || fail 69 "CMake could not configure the build" "the libraries that cmake/Dependencies.cmake looks for" \
     "read $log; on another system than Debian, load the modules first"
 }
