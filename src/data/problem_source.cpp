@@ -8,12 +8,6 @@
 
 namespace maxplus {
 
-namespace {
-
-constexpr std::size_t kListedFaults = 20;
-
-}  // namespace
-
 ProblemList::ProblemList(std::string name, std::vector<Problem> problems, std::vector<std::string> where)
     : name_(std::move(name)), problems_(std::move(problems)), where_(std::move(where)) {}
 
@@ -46,28 +40,6 @@ std::string ProblemList::hash() const {
   const XXH128_hash_t value = XXH3_128bits_digest(state);
   XXH3_freeState(state);
   return fmt::format("{:016x}{:016x}", value.high64, value.low64);
-}
-
-void require_fit(const ProblemSource& source, std::int64_t context, std::int64_t max_new_tokens) {
-  std::vector<Fault> faults;
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < source.size(); ++i) {
-    const auto length = static_cast<std::int64_t>(source.at(i).prompt.size());
-    if (length + max_new_tokens <= context) continue;
-    ++count;
-    if (faults.size() == kListedFaults) continue;
-    faults.push_back({source.where(i), fmt::format("the prompt has {} tokens", length),
-                      fmt::format("at most {}: context {} less max_new_tokens {}", context - max_new_tokens, context,
-                                  max_new_tokens),
-                      "a longer context, fewer new tokens, or on_bad_line = \"skip\""});
-  }
-  if (faults.empty()) return;
-  if (count > static_cast<std::int64_t>(faults.size())) {
-    faults.push_back(
-        {"", fmt::format("and {} more problems that are too long", count - static_cast<std::int64_t>(faults.size())),
-         "", ""});
-  }
-  throw Error(ExitCode::data, std::move(faults));
 }
 
 std::int64_t longest_prompt(const ProblemSource& source) {

@@ -37,10 +37,6 @@ class ProblemList final : public ProblemSource {
   std::vector<std::string> where_;
 };
 
-// Before the first step: every prompt must leave room for `max_new_tokens` in the context. Throws Error(ExitCode::data)
-// that lists the problems which do not fit.
-void require_fit(const ProblemSource& source, std::int64_t context, std::int64_t max_new_tokens);
-
 // The longest prompt, for the plan of memory; 0 for an empty source.
 std::int64_t longest_prompt(const ProblemSource& source);
 

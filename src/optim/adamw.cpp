@@ -69,7 +69,7 @@ double AdamW::gradient_norm(const Stream& stream, TensorView gradient) {
 UpdateReport AdamW::step(const Stream& stream, TensorView gradient, double learning_rate) {
   UpdateReport report;
   report.gradient_norm = gradient_norm(stream, gradient);
-  if (!std::isfinite(report.gradient_norm)) {
+  if (!std::isfinite(report.gradient_norm) || report.gradient_norm == 0) {
     report.skipped = true;
     return report;
   }

@@ -27,7 +27,7 @@ struct AdamWSettings {
 struct UpdateReport {
   double gradient_norm = 0;  // before clipping
   double update_norm = 0;    // L2 norm of new minus old weights, as f32 differences
-  bool skipped = false;      // the gradient is not finite: nothing was changed, the step was not counted
+  bool skipped = false;      // the gradient is not finite, or 0 everywhere: nothing was changed, no step counted
 };
 
 class AdamW {

@@ -69,7 +69,7 @@ std::optional<StepReport> Trainer::step(const StepRequest& request, const Commun
   report.gradient_norm = update.gradient_norm;
   report.update_norm = update.update_norm;
   report.skipped = update.skipped;
-  if (update.skipped && request.on_not_finite == StepRequest::OnNotFinite::stop) {
+  if (update.skipped && update.gradient_norm != 0 && request.on_not_finite == StepRequest::OnNotFinite::stop) {
     throw Error(
         ExitCode::numeric,
         Fault{"",
@@ -109,8 +109,8 @@ void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& 
     terms.trainable = experience.rollout.trainable;
     TokenLoss loss = request.algorithm->loss(terms, statistics);
     records->push_back({static_cast<std::int32_t>(rollouts[r]), loss.tokens, loss.clipped_low, loss.clipped_high,
-                        loss.loss, loss.policy, loss.kl, loss.ratio_sum, loss.ratio_min, loss.ratio_max,
-                        loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum, loss.gap_max});
+                        loss.loss, loss.policy, loss.kl, loss.ratio_sum, loss.ratio_square_sum, loss.ratio_min,
+                        loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum, loss.gap_max});
     d_log_prob.push_back(std::move(loss.d_log_prob));
     d_entropy.push_back(std::move(loss.d_entropy));
   }
@@ -129,7 +129,7 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
   std::sort(all.begin(), all.end(),
             [](const RolloutRecord& a, const RolloutRecord& b) { return a.rollout < b.rollout; });
 
-  double ratio_sum = 0, kl_old = 0, kl_reference = 0, entropy = 0;
+  double ratio_sum = 0, ratio_squares = 0, kl_old = 0, kl_reference = 0, entropy = 0;
   std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;
   report->ratio_min = std::numeric_limits<double>::infinity();
   report->ratio_max = -std::numeric_limits<double>::infinity();
@@ -142,6 +142,7 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
     clipped_low += record.clipped_low;
     clipped_high += record.clipped_high;
     ratio_sum += record.ratio_sum;
+    ratio_squares += record.ratio_square_sum;
     kl_old += record.kl_old_sum;
     kl_reference += record.kl_reference_sum;
     entropy += record.entropy_sum;
@@ -153,6 +154,7 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
   const auto count = static_cast<double>(tokens);
   report->tokens_trained = tokens;
   report->ratio_mean = ratio_sum / count;
+  report->effective_sample_share = ratio_sum * ratio_sum / (count * ratio_squares);
   report->kl_old = kl_old / count;
   report->kl_reference = kl_reference / count;
   report->entropy_mean = entropy / count;

@@ -25,7 +25,7 @@ namespace maxplus {
 // Sums over the rollouts of a step in rollout order; the same on every rank.
 struct StepReport {
   double loss = 0, policy_loss = 0, kl_loss = 0, entropy_mean = 0;
-  double ratio_mean = 1, ratio_min = 1, ratio_max = 1;
+  double ratio_mean = 1, ratio_min = 1, ratio_max = 1, effective_sample_share = 1;
   double kl_old = 0, kl_reference = 0;
   double log_prob_gap_max = 0;
   double clip_share_low = 0, clip_share_high = 0;
@@ -34,7 +34,7 @@ struct StepReport {
   std::int64_t tokens_trained = 0;    // trainable tokens
   std::int64_t tokens_processed = 0;  // rows that went through the network
   bool has_reference = false;
-  bool skipped = false;  // the gradient was not finite and the weights stayed
+  bool skipped = false;  // the gradient was not finite, or 0 everywhere, and the weights stayed
 };
 
 struct StepRequest {
@@ -67,7 +67,8 @@ class Trainer {
   struct RolloutRecord {
     std::int32_t rollout;
     std::int64_t tokens, clipped_low, clipped_high;
-    double loss, policy, kl, ratio_sum, ratio_min, ratio_max, kl_old_sum, kl_reference_sum, entropy_sum, gap_max;
+    double loss, policy, kl, ratio_sum, ratio_square_sum, ratio_min, ratio_max, kl_old_sum, kl_reference_sum,
+        entropy_sum, gap_max;
   };
   void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                        std::vector<RolloutRecord>* records, StepReport* report);

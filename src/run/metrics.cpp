@@ -198,7 +198,8 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
   Summary loss, policy, kl, gradient, update, tokens, sequences;
   const StepReport* first = nullptr;
   // Means over tokens of all steps together.
-  double entropy = 0, ratio = 0, kl_old = 0, kl_reference = 0, low = 0, high = 0, smallest = 0, largest = 0;
+  double entropy = 0, ratio = 0, kl_old = 0, kl_reference = 0, low = 0, high = 0, smallest = 0, largest = 0,
+         effective = 0;
   for (const StepReport& s : steps) {
     processed += s.tokens_processed;
     skipped += s.skipped ? 1 : 0;
@@ -214,6 +215,7 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
     trained += s.tokens_trained;
     entropy += weight * s.entropy_mean;
     ratio += weight * s.ratio_mean;
+    effective += weight * s.effective_sample_share;
     kl_old += weight * s.kl_old;
     kl_reference += weight * s.kl_reference;
     low += weight * s.clip_share_low;
@@ -242,6 +244,7 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
   row->set("ratio_min", smallest);
   row->set("ratio_max", largest);
   row->set("ratio_mean", steps.size() == 1 ? first->ratio_mean : ratio / weight);
+  row->set("effective_sample_share", steps.size() == 1 ? first->effective_sample_share : effective / weight);
   row->set("clip_share_low", low / weight);
   row->set("clip_share_high", high / weight);
   row->set("kl_old", kl_old / weight);

@@ -277,6 +277,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   row.set("groups_dropped", facts.groups_dropped);
   row.set("rollouts_dropped", facts.rollouts_dropped);
   row.set("seconds_training", facts.seconds_training);
+  row.set("seconds_communication", facts.seconds_communication);
   std::int64_t trained_rows = 0, trained = 0;
   for (const StepReport& step : steps) trained_rows += step.tokens_processed, trained += step.tokens_trained;
   row.set("tokens_processed", facts.tokens_processed + trained_rows);

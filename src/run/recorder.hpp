@@ -39,6 +39,7 @@ struct IterationFacts {
   std::int64_t iteration = 0, groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
   std::int64_t tokens_generated = 0, tokens_processed = 0, steps_skipped = 0;
   double seconds_generation = 0, seconds_assessment = 0, seconds_training = 0, tail_share = 0;
+  double seconds_communication = 0;
   bool replayed = false;  // nothing was drawn or judged
 };
 

@@ -210,6 +210,7 @@ TrainingRun::Next TrainingRun::begin_loop() {
 
 TrainingRun::Next TrainingRun::iterate() {
   const Timer timer;
+  const double talked_before = world_.traffic().seconds;
   const std::int64_t iteration = state_.iteration + 1;
   Collected collected = collect(iteration);
   if (collected.abandoned) {
@@ -226,11 +227,12 @@ TrainingRun::Next TrainingRun::iterate() {
   watchdog_->wait("end of training");
   const double seconds_training = maximum_of(world_, training.seconds());
 
+  const auto taken = std::count_if(steps.begin(), steps.end(), [](const StepReport& step) { return !step.skipped; });
   state_.iteration = iteration;
   ++state_.policy_version;
   state_.problem_cursor += collected.problems_taken;
   if (!options_.replay_file.empty()) ++state_.replay_cursor;
-  state_.iterations_without_signal = steps.empty() ? state_.iterations_without_signal + 1 : 0;
+  state_.iterations_without_signal = taken == 0 ? state_.iterations_without_signal + 1 : 0;
   saved_ = false;
 
   IterationFacts facts;
@@ -244,6 +246,7 @@ TrainingRun::Next TrainingRun::iterate() {
   facts.seconds_generation = collected.seconds_generation;
   facts.seconds_assessment = collected.seconds_assessment;
   facts.seconds_training = seconds_training;
+  facts.seconds_communication = maximum_of(world_, world_.traffic().seconds - talked_before);
   facts.steps_skipped = steps_skipped_;
   facts.tail_share = collected.tail_share;
   facts.replayed = !options_.replay_file.empty();
@@ -363,8 +366,9 @@ void TrainingRun::handle_skipped(const StepReport& report) {
     state_.steps_skipped_in_a_row = 0;
     return;
   }
-  ++state_.steps_skipped_in_a_row;
   ++steps_skipped_;
+  if (report.gradient_norm == 0) return;  // nothing to learn from, as when all rewards of each group are equal
+  ++state_.steps_skipped_in_a_row;
   recorder_->warn(fmt::format("the gradient is not finite (norm {}): step left out, {} in a row", report.gradient_norm,
                               state_.steps_skipped_in_a_row));
   if (state_.steps_skipped_in_a_row > deck_.run.skip_limit) {

@@ -147,14 +147,6 @@ TEST_F(ProblemFile, RefusesWhatIsNoReadableFile) {
   }
 }
 
-TEST_F(ProblemFile, ChecksLengthsBeforeTheFirstStep) {
-  const auto source = load(std::string(kGood) + "\n" + R"({"prompt": "abcabc", "answer": "x"})", OnBadLine::stop).source;
-  EXPECT_NO_THROW(require_fit(*source, 10, 4));
-  const auto faults = refused([&] { require_fit(*source, 10, 5); }, ExitCode::data);
-  ASSERT_EQ(faults.size(), 1U);
-  EXPECT_TRUE(faults[0].where.ends_with("p.jsonl:2"));
-}
-
 TEST_F(ProblemFile, HashesItsContent) {
   const auto hash = [&](const std::string& content) { return load(content, OnBadLine::stop).source->hash(); };
   EXPECT_EQ(hash(kGood), hash(std::string(kGood) + "\n"));

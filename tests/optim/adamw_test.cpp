@@ -100,6 +100,21 @@ TEST(AdamW, ChangesNothingWhenTheGradientIsNotFinite) {
   }
 }
 
+TEST(AdamW, TakesNoStepWhenTheGradientIsZeroEverywhere) {
+  Block block({5000, 77});
+  for (std::size_t i = 0; i < block.weights.size(); ++i) block.weights[i] = draw(1, i), block.gradients[i] = draw(2, i);
+  AdamW adamw = block.optimizer({0.9, 0.95, 1e-8, 0.5, 0.0});
+  const Stream stream(1, Stream::Waiting::sleep);
+  adamw.step(stream, block.gradient(), 0.1);  // so that momentum and decay would move the weights
+  const std::vector<float> before = block.weights;
+  std::fill(block.gradients.begin(), block.gradients.end(), 0.0f);
+  const UpdateReport report = adamw.step(stream, block.gradient(), 0.1);
+  EXPECT_TRUE(report.skipped);
+  EXPECT_EQ(report.gradient_norm, 0.0);
+  EXPECT_EQ(block.weights, before);
+  EXPECT_EQ(adamw.steps(), 1);
+}
+
 TEST(AdamW, ReportsTheNormOfTheChange) {
   Block block({300001, 4097, 1});
   for (std::size_t i = 0; i < block.weights.size(); ++i) block.weights[i] = draw(3, i), block.gradients[i] = draw(4, i);
@@ -123,6 +138,7 @@ TEST(AdamW, DecaysOnlyWhereTheParameterSaysSoAndLeavesFrozenOnesAlone) {
   block.parameters[1].decayed = false;
   block.parameters[2].trainable = false;
   std::fill(block.gradients.begin(), block.gradients.end(), 0.0f);
+  block.gradients[9] = 1.0f;  // a gradient of 0 everywhere is no step
   for (std::size_t i = 20; i < 30; ++i) block.gradients[i] = std::numeric_limits<float>::quiet_NaN();  // not looked at
   AdamW adamw = block.optimizer({0.9, 0.95, 1e-8, 0.5, 0.0});
   const Stream stream(1, Stream::Waiting::sleep);

@@ -6,7 +6,7 @@ import os
 import random
 import struct
 
-from program import Folder, Report, read, run, sets
+from program import Folder, Report, lines, read, run, sets
 
 MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "models", "llama_even")
 TOLERANCE = 5e-5  # of a tensor's norm: other orders of float sums
@@ -99,10 +99,13 @@ with Folder() as folder:
             eight = gradient(f"one rank beside {ranks}", spread, optimizer__gradient_slices=8)
             report.check(f"gradients: {ranks} ranks have the bits of one", other is not None and other == eight)
 
-    # Groups of equal rewards: gradient exactly 0, weights unchanged but for the decay that is off.
+    # Groups of equal rewards: gradient exactly 0 and no step, so that weight decay moves nothing either.
     flat = folder.file("flat.jsonl", rollouts(lambda g, i: 0.1 * g))
-    still = gradient("equal rewards", flat)
+    still = gradient("equal rewards", flat, optimizer__weight_decay=0.5)
     if still:
+        line = lines(folder / "equal rewards/metrics.jsonl")[-1]
+        start = json.loads(run(["inspect", MODEL, "--json"]).stdout)["weights_hash"]
+        report.check("gradients: equal rewards take no step", (line["loss"], line["steps_skipped"], line["weights_hash"]) == (0, 1, start), line)
         report.check("gradients: equal rewards give exactly 0", all(v == 0 for values in still.values() for v in values))
 
     # Untrainable positions: a number, another number, null.

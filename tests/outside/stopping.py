@@ -83,9 +83,10 @@ with Folder() as folder:
 
     # The wall limit, in a run that no machine finishes before it; then two more iterations, beside a run of as many at once.
     out, beside = folder / "wall", folder / "as_far_as_the_wall"
-    limited = run(["train", deck, "--out", out, "--quiet"] + sets(run__wall_limit_min=0.06, **{**KEYS, "run__iterations": 1000000}), ranks=2)
+    endless = {**KEYS, "run__iterations": 1000000}
+    limited = run(["train", deck, "--out", out, "--quiet"] + sets(run__wall_limit_min=0.06, **endless), ranks=2)
     report.check("stopping: the wall limit: exit 75", limited.returncode == 75, f"{limited.returncode} {limited.stderr}")
-    keys = sets(**{**KEYS, "run__iterations": read(out + "/metrics.jsonl").count(b"\n") + 2})
+    keys = sets(run__stop_after=read(out + "/metrics.jsonl").count(b"\n") + 2, **endless)
     ends = [run(["train", deck, "--out", to, "--quiet"] + keys, ranks=2) for to in (out, beside)]
     if report.check("stopping: the wall limit: resumes", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
         same = hashes(out) == hashes(beside) and read(out + "/rollouts.jsonl") == read(beside + "/rollouts.jsonl")
