@@ -5,11 +5,21 @@
 #include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "text/bpe_description.hpp"
 #include "text/utf8.hpp"
 
 namespace maxplus {
 
 std::string Tokenizer::piece(std::int32_t id) const { return printable_bytes(bytes(id)); }
+
+std::vector<std::int32_t> Tokenizer::encode_parts(std::span<const TextPart> parts) const {
+  std::vector<std::int32_t> ids;
+  for (const TextPart& part : parts) {
+    const std::vector<std::int32_t> more = encode(part.text, part.special);
+    ids.insert(ids.end(), more.begin(), more.end());
+  }
+  return ids;
+}
 
 std::string Tokenizer::hash() const {
   const std::string text = to_json().dump();
@@ -59,11 +69,12 @@ std::shared_ptr<const Tokenizer> tokenizer_from_json(const Json& json) {
   try {
     if (kind == "characters") return make_character_tokenizer(text("alphabet"));
     if (kind == "words") return make_word_tokenizer(text("words"));
+    if (kind == "bpe") return make_bpe_tokenizer(description_from_json(json), "the stored tokenizer");
   } catch (const Error& error) {
     throw Error(ExitCode::data, error.faults());
   }
   throw Error(ExitCode::data, Fault{"", fmt::format("the stored tokenizer is of the unknown kind {}", in_quotes(kind)),
-                                    "characters or words", "use the version of maxplus that wrote it"});
+                                    "characters, words or bpe", "use the version of maxplus that wrote it"});
 }
 
 }  // namespace maxplus

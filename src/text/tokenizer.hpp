@@ -23,19 +23,28 @@ using Json = nlohmann::ordered_json;
 // What a text may mean: what a user or a tool wrote is plain text, where "<eos>" must not become the end token.
 enum class SpecialText { as_tokens, as_text };
 
+// A stretch of a text with its meaning.
+struct TextPart {
+  std::string text;
+  SpecialText special = SpecialText::as_text;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
   // Throws Error(ExitCode::data) that says what is unknown and where it stands.
   virtual std::vector<std::int32_t> encode(std::string_view text, SpecialText special) const = 0;
-  // Special tokens are written as their pieces. Throws Error(ExitCode::data) for an id outside the vocabulary.
+  // The parts as one text, in which special tokens are found only inside of parts that mean them.
+  virtual std::vector<std::int32_t> encode_parts(std::span<const TextPart> parts) const;
+  // Valid UTF-8: what is none becomes U+FFFD. Special tokens are written as their pieces. Throws Error(ExitCode::data)
+  // for an id outside the vocabulary.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
   // The bytes that the token stands for; a byte-level token may hold a part of a code point.
   virtual std::string bytes(std::int32_t id) const = 0;
   virtual std::optional<std::int32_t> id_of(std::string_view piece) const = 0;
   virtual std::int64_t vocabulary_size() const = 0;
-  virtual std::int32_t end_token() const = 0;
+  virtual std::int32_t end_token() const = 0;  // -1: it is not known
   virtual std::optional<std::int32_t> begin_token() const { return std::nullopt; }
   virtual bool is_special(std::int32_t id) const { return id == end_token(); }
   virtual Json to_json() const = 0;

@@ -101,6 +101,28 @@ std::string printable_bytes(std::string_view bytes) {
   return out;
 }
 
+std::string lossy_utf8(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  for (std::size_t i = 0; i < bytes.size();) {
+    const std::size_t n = length_at(bytes, i);
+    if (n > 0) {
+      out += bytes.substr(i, n);
+      i += n;
+      continue;
+    }
+    out += "\xEF\xBF\xBD";
+    const std::uint8_t lead = byte_at(bytes, i);
+    const std::size_t announced = announced_length(lead);
+    std::size_t part = 1;
+    if (announced > 1 && i + 1 < bytes.size() && fits_second(lead, byte_at(bytes, i + 1))) {
+      for (part = 2; part < announced && i + part < bytes.size() && is_continuation(byte_at(bytes, i + part));) ++part;
+    }
+    i += part;
+  }
+  return out;
+}
+
 std::string_view complete_prefix(std::string_view bytes) {
   // Only the last three bytes can belong to a code point that is not there yet.
   for (std::size_t back = 1; back <= 3 && back <= bytes.size(); ++back) {

@@ -24,6 +24,10 @@ std::string in_quotes(std::string_view text);
 // The bytes of a token as text: what is not valid UTF-8 is written as <0xNN>.
 std::string printable_bytes(std::string_view bytes);
 
+// Valid UTF-8: each maximal part of a code point that is not whole, and each byte that can be in none, becomes U+FFFD
+// (Unicode Standard 3.9).
+std::string lossy_utf8(std::string_view bytes);
+
 // Text to be shown while it grows: the longest prefix that ends with a whole code point. The rest is pending: it may
 // become one with the next token's bytes.
 std::string_view complete_prefix(std::string_view bytes);
