@@ -78,7 +78,8 @@ void read_tokens(const GgufFile& file, BpeDescription& description) {
   const std::optional<GgufValue> types = file.find(key_of("token_type"));
   if (!types) return;
   if (!types->is_list() || types->count() != tokens->size()) {
-    refuse_gguf_tokenizer(file, fmt::format("tokenizer.ggml.token_type is a {} of {}", types->type_name(), types->count()),
+    refuse_gguf_tokenizer(file,
+                          fmt::format("tokenizer.ggml.token_type is a {} of {}", types->type_name(), types->count()),
                           fmt::format("a list of {}, one for each token", tokens->size()), "");
   }
   for (std::uint64_t id = 0; id < types->count(); ++id) {
@@ -98,7 +99,8 @@ void read_tokens(const GgufFile& file, BpeDescription& description) {
 
 void read_gguf_merges(const GgufFile& file, BpeDescription& description) {
   const auto merges = file.texts(key_of("merges"));
-  if (!merges) refuse_gguf_tokenizer(file, "the key tokenizer.ggml.merges is absent", "the merges of byte-level BPE", "");
+  if (!merges)
+    refuse_gguf_tokenizer(file, "the key tokenizer.ggml.merges is absent", "the merges of byte-level BPE", "");
   description.merges.reserve(merges->size());
   for (std::size_t m = 0; m < merges->size(); ++m) {
     const std::string_view text = (*merges)[m];
@@ -113,7 +115,8 @@ std::optional<std::int32_t> read_token_id(const GgufFile& file, std::string_view
   const std::optional<std::int64_t> id = file.whole(key_of(name));
   if (!id) return std::nullopt;
   if (*id < 0 || *id >= static_cast<std::int64_t>(tokens)) {
-    refuse_gguf_tokenizer(file, fmt::format("tokenizer.ggml.{} = {}", name, *id), fmt::format("0 to {}", tokens - 1), "");
+    refuse_gguf_tokenizer(file, fmt::format("tokenizer.ggml.{} = {}", name, *id), fmt::format("0 to {}", tokens - 1),
+                          "");
   }
   return static_cast<std::int32_t>(*id);
 }
@@ -125,12 +128,11 @@ bool has_gguf_tokenizer(const GgufFile& file) { return file.find(key_of("model")
 PublishedTokenizer read_gguf_tokenizer(const GgufFile& file) {
   const std::optional<std::string_view> model = file.text(key_of("model"));
   if (!model || *model != "gpt2") {
-    refuse_gguf_tokenizer(
-        file,
-        model ? fmt::format("tokenizer.ggml.model = {} is not supported{}", in_quotes(*model),
-                            *model == "llama" ? " (SentencePiece with byte fallback)" : "")
-              : std::string("the key tokenizer.ggml.model is absent"),
-        "\"gpt2\": byte-level BPE", "token ids work with any model");
+    refuse_gguf_tokenizer(file,
+                          model ? fmt::format("tokenizer.ggml.model = {} is not supported{}", in_quotes(*model),
+                                              *model == "llama" ? " (SentencePiece with byte fallback)" : "")
+                                : std::string("the key tokenizer.ggml.model is absent"),
+                          "\"gpt2\": byte-level BPE", "token ids work with any model");
   }
   PublishedTokenizer result;
   result.where = file.where();
@@ -143,7 +145,8 @@ PublishedTokenizer read_gguf_tokenizer(const GgufFile& file) {
   d.unknown = std::nullopt;  // byte-level: an unknown byte is an error, not a token
   d.padding = read_token_id(file, "padding_token_id", d.tokens.size());
   d.chat_template = std::string(file.text("tokenizer.chat_template").value_or(""));
-  if (first_invalid_utf8(d.chat_template)) refuse_gguf_tokenizer(file, "the chat template is not valid UTF-8", "UTF-8", "");
+  if (first_invalid_utf8(d.chat_template))
+    refuse_gguf_tokenizer(file, "the chat template is not valid UTF-8", "UTF-8", "");
   if (d.end) result.stop.push_back(*d.end);
   for (const char* name : {"eot_token_id", "eom_token_id"}) {
     const std::optional<std::int32_t> id = read_token_id(file, name, d.tokens.size());

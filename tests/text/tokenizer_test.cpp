@@ -41,8 +41,11 @@ TEST(WordTokenizer, NumbersWordsFromZeroAndEndsWithEos) {
 TEST(WordTokenizer, TakesTheEndTokenFromTextOnlyWhereSpecialTokensAreMeant) {
   const auto tokenizer = make_word_tokenizer("a b");
   EXPECT_EQ(tokenizer->encode("a <eos>", SpecialText::as_tokens), (Ids{0, 2}));
-  EXPECT_NE(fault_of([&] { tokenizer->encode("a <eos>", SpecialText::as_text); }, ExitCode::data).find("'<eos>' at byte 2"), std::string::npos);
-  EXPECT_NE(fault_of([&] { tokenizer->encode("a c", SpecialText::as_text); }, ExitCode::data).find("'c'"), std::string::npos);
+  EXPECT_NE(
+      fault_of([&] { tokenizer->encode("a <eos>", SpecialText::as_text); }, ExitCode::data).find("'<eos>' at byte 2"),
+      std::string::npos);
+  EXPECT_NE(fault_of([&] { tokenizer->encode("a c", SpecialText::as_text); }, ExitCode::data).find("'c'"),
+            std::string::npos);
 }
 
 TEST(CharacterTokenizer, TakesCodePointsOfAnyLength) {
@@ -51,8 +54,10 @@ TEST(CharacterTokenizer, TakesCodePointsOfAnyLength) {
   EXPECT_EQ(tokenizer->encode("😀€ éa", SpecialText::as_text), (Ids{3, 2, 4, 1, 0}));
   EXPECT_EQ(tokenizer->decode(Ids{3, 2, 4, 1, 0}), "😀€ éa");
   EXPECT_EQ(tokenizer->encode("a<eos>é", SpecialText::as_tokens), (Ids{0, 5, 1}));
-  EXPECT_NE(fault_of([&] { tokenizer->encode("a<eos>", SpecialText::as_text); }, ExitCode::data).find("'<' at byte 1"), std::string::npos);
-  EXPECT_NE(fault_of([&] { tokenizer->encode("a\xff", SpecialText::as_text); }, ExitCode::data).find("byte 1"), std::string::npos);
+  EXPECT_NE(fault_of([&] { tokenizer->encode("a<eos>", SpecialText::as_text); }, ExitCode::data).find("'<' at byte 1"),
+            std::string::npos);
+  EXPECT_NE(fault_of([&] { tokenizer->encode("a\xff", SpecialText::as_text); }, ExitCode::data).find("byte 1"),
+            std::string::npos);
 }
 
 TEST(Tokenizer, RefusesIdsOutsideTheVocabulary) {
@@ -68,7 +73,8 @@ TEST(Tokenizer, SurvivesJsonWithTheSameHash) {
     EXPECT_EQ(again->hash(), tokenizer->hash());
     EXPECT_EQ(again->hash().size(), 32U);
     EXPECT_EQ(again->vocabulary_size(), tokenizer->vocabulary_size());
-    for (std::int32_t id = 0; id < tokenizer->vocabulary_size(); ++id) EXPECT_EQ(again->piece(id), tokenizer->piece(id));
+    for (std::int32_t id = 0; id < tokenizer->vocabulary_size(); ++id)
+      EXPECT_EQ(again->piece(id), tokenizer->piece(id));
   }
   EXPECT_NE(make_word_tokenizer("a b")->hash(), make_word_tokenizer("b a")->hash());
   fault_of([] { tokenizer_from_json(Json{{"kind", "words"}}); }, ExitCode::data);
@@ -90,7 +96,8 @@ TEST(Tokenizer, ListsAllFaultsOfTheDeckAtOnce) {
 
 TEST(Utf8, FindsEveryKindOfInvalidByte) {
   EXPECT_FALSE(first_invalid_utf8("aé€😀\u202e").has_value());
-  for (const char* bad : {"\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xe2\x82", "\xc3("}) {
+  for (const char* bad : {"\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                          "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xe2\x82", "\xc3("}) {
     EXPECT_EQ(first_invalid_utf8(std::string("ab") + bad), 2U) << in_quotes(bad);
   }
 }
@@ -104,13 +111,24 @@ TEST(Utf8, HoldsBackACodePointThatIsNotThereYet) {
 }
 
 TEST(JsonLine, NamesWhatIsWrong) {
-  const struct { std::string text; const char* word; } cases[] = {
-      {"{\"a\": 1", "ends too early"},     {"{\"a\": 1, \"a\": 2}", "twice"}, {"{\"b\": {\"a\": 1, \"a\": 2}}", "twice"},
-      {"{\"a\": 1e400}", "overflow"},      {"{\"a\": NaN}", "not JSON"},      {"{\"a\": \"\\ud800\"}", "not JSON"},
-      {"{\"a\": \"\\u\"}", "not JSON"},    {"[1]", "array"},                  {"null", "null"},
-      {std::string("{\"a\":\0 1}", 9), "NUL"}, {"{\"a\": \"\xff\"}", "UTF-8"}, {"{\"a\": ∞}", "not JSON"},
-      {"{\"a\": " + std::string(10000, '[') + std::string(10000, ']') + "}", "nested"},
-      {std::string(10000, '['), "nested"}, {std::string("{'a': 1}"), "not JSON"}};
+  const struct {
+    std::string text;
+    const char* word;
+  } cases[] = {{"{\"a\": 1", "ends too early"},
+               {"{\"a\": 1, \"a\": 2}", "twice"},
+               {"{\"b\": {\"a\": 1, \"a\": 2}}", "twice"},
+               {"{\"a\": 1e400}", "overflow"},
+               {"{\"a\": NaN}", "not JSON"},
+               {"{\"a\": \"\\ud800\"}", "not JSON"},
+               {"{\"a\": \"\\u\"}", "not JSON"},
+               {"[1]", "array"},
+               {"null", "null"},
+               {std::string("{\"a\":\0 1}", 9), "NUL"},
+               {"{\"a\": \"\xff\"}", "UTF-8"},
+               {"{\"a\": ∞}", "not JSON"},
+               {"{\"a\": " + std::string(10000, '[') + std::string(10000, ']') + "}", "nested"},
+               {std::string(10000, '['), "nested"},
+               {std::string("{'a': 1}"), "not JSON"}};
   for (const auto& c : cases) {
     try {
       parse_json_object(c.text, "f.jsonl:3");
@@ -118,7 +136,8 @@ TEST(JsonLine, NamesWhatIsWrong) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::data);
       EXPECT_EQ(error.faults()[0].where, "f.jsonl:3");
-      EXPECT_NE((error.faults()[0].found + error.faults()[0].advice).find(c.word), std::string::npos) << error.faults()[0].found;
+      EXPECT_NE((error.faults()[0].found + error.faults()[0].advice).find(c.word), std::string::npos)
+          << error.faults()[0].found;
       EXPECT_EQ(error.faults()[0].found.find('\n'), std::string::npos);
     }
   }
