@@ -2,6 +2,7 @@
 #include "io/file.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -34,6 +35,15 @@ struct OpenFile {
                                   "check the free space and the quota of that file system"});
 }
 
+// Whole pages that lie inside a part (giving back) or that hold it (reading ahead).
+void advise(std::span<const std::byte> part, int advice) {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  auto begin = reinterpret_cast<std::uintptr_t>(part.data()), end = begin + part.size();
+  begin = advice == MADV_DONTNEED ? (begin + page - 1) / page * page : begin / page * page;
+  if (advice == MADV_DONTNEED) end = end / page * page;
+  if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
@@ -63,6 +73,9 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(size_, other.size_);
   return *this;
 }
+
+void MappedFile::will_read(std::span<const std::byte> part) const { advise(part, MADV_WILLNEED); }
+void MappedFile::has_read(std::span<const std::byte> part) const { advise(part, MADV_DONTNEED); }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), partial_(path_) {
   partial_ += ".partial";

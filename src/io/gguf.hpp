@@ -85,6 +85,7 @@ class GgufFile {
   std::size_t tensor_count() const { return tensors_.size(); }
   GgufTensor tensor(std::size_t i) const;  // in the order of the directory
   std::optional<GgufTensor> find_tensor(std::string_view name) const;
+  const MappedFile& mapping() const { return file_; }
 
  private:
   struct Entry {

@@ -32,11 +32,13 @@ class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
 
+  const std::string& where() const { return where_; }
   const std::vector<SafetensorsEntry>& entries() const { return entries_; }  // in the order of their data
   const SafetensorsEntry* find(const std::string& name) const;               // null when there is none
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   // F32, F16, BF16 and F64 (rounded to nearest) as f32. `out` has elements() places. Throws for other types.
   void read_f32(const SafetensorsEntry& entry, std::span<float> out) const;
+  const MappedFile& mapping() const { return file_; }
 
  private:
   std::string where_;

@@ -1,19 +1,18 @@
-// Loading compares the file's list of tensors with the family's before a number is read.
 #include "model/hf_folder.hpp"
 
 #include <cstring>
-#include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "io/file.hpp"
 #include "io/safetensors.hpp"
+#include "io/safetensors_shards.hpp"
 
 namespace maxplus {
 
@@ -23,55 +22,46 @@ constexpr const char* kConfig = "config.json";
 constexpr const char* kGeneration = "generation_config.json";
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
-constexpr const char* kTiedHead = "lm_head.weight";
 
-// Older files carry the rotary frequencies of every layer, which follow from the configuration.
-bool is_derived(const std::string& name) {
-  const std::string ending = ".rotary_emb.inv_freq";
-  return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
-}
+// Tensors of one file or of several, in the order of the files and of their data.
+class SafetensorsWeights : public WeightSource {
+ public:
+  SafetensorsWeights(std::string where, std::vector<SafetensorsFile> files)
+      : where_(std::move(where)), files_(std::move(files)) {
+    for (const SafetensorsFile& file : files_) {
+      for (const SafetensorsEntry& entry : file.entries()) {
+        tensors_.push_back({entry.name, entry.dtype, entry.extents, file.where()});
+        places_.push_back({&file, &entry});
+      }
+    }
+  }
 
-std::string extents_text(const std::vector<std::int64_t>& extents) {
-  return fmt::format("[{}]", fmt::join(extents, ", "));
-}
+  const std::string& where() const override { return where_; }
+  const std::vector<Tensor>& tensors() const override { return tensors_; }
+  std::string readable_types() const override { return "F32, F16, BF16 or F64"; }
+  bool is_readable(std::size_t tensor) const override { return places_[tensor].entry->readable_as_f32(); }
+  void read(std::size_t tensor, std::span<float> out) const override {
+    const auto& [file, entry] = places_[tensor];
+    file->mapping().will_read(entry->data);
+    file->read_f32(*entry, out);
+    file->mapping().has_read(entry->data);
+  }
+  bool are_equal(std::size_t a, std::size_t b) const override {
+    const SafetensorsEntry &left = *places_[a].entry, &right = *places_[b].entry;
+    return left.dtype == right.dtype && left.data.size() == right.data.size() &&
+           std::memcmp(left.data.data(), right.data.data(), left.data.size()) == 0;
+  }
 
-// A tied file may repeat the embedding under the head's name; then both must be the same bytes.
-bool repeats_embedding(const SafetensorsFile& file, const SafetensorsEntry& head) {
-  const SafetensorsEntry* table = file.find("model.embed_tokens.weight");
-  return table != nullptr && table->dtype == head.dtype && table->data.size() == head.data.size() &&
-         std::memcmp(table->data.data(), head.data.data(), head.data.size()) == 0;
-}
-
-std::vector<Fault> compare_tensors(const SafetensorsFile& file, const WeightSet& weights, const std::string& where) {
-  std::vector<Fault> faults;
-  const auto fault = [&](std::string found, std::string expected) {
-    faults.push_back({where, std::move(found), std::move(expected), ""});
+ private:
+  struct Place {
+    const SafetensorsFile* file;
+    const SafetensorsEntry* entry;
   };
-  std::set<std::string> known;
-  for (const Parameter& parameter : weights.parameters()) {
-    known.insert(parameter.name);
-    const SafetensorsEntry* entry = file.find(parameter.name);
-    if (entry == nullptr) {
-      fault(fmt::format("tensor '{}' is missing", parameter.name), "extents " + extents_text(parameter.global_extents));
-    } else if (entry->extents != parameter.global_extents) {
-      fault(fmt::format("tensor '{}' has extents {}", parameter.name, extents_text(entry->extents)),
-            extents_text(parameter.global_extents) + ", as config.json says");
-    } else if (!entry->readable_as_f32()) {
-      fault(fmt::format("tensor '{}' has dtype {}", parameter.name, entry->dtype), "F32, F16, BF16 or F64");
-    }
-  }
-  for (const SafetensorsEntry& entry : file.entries()) {
-    if (known.count(entry.name) || is_derived(entry.name)) continue;
-    if (entry.name == kTiedHead && weights.config().tie_embeddings) {
-      if (!repeats_embedding(file, entry))
-        fault("tensor 'lm_head.weight' differs from the embedding", "equal: config.json ties them");
-      continue;
-    }
-    fault(fmt::format("tensor '{}' is not part of a {}", entry.name, weights.config().family),
-          "only the family's tensors");
-  }
-  return faults;
-}
+  std::string where_;
+  std::vector<SafetensorsFile> files_;
+  std::vector<Tensor> tensors_;
+  std::vector<Place> places_;
+};
 
 }  // namespace
 
@@ -84,19 +74,21 @@ ModelConfig read_hf_config(const std::filesystem::path& folder) {
   return read_model_config(json, path.string());
 }
 
-void load_hf_weights(const std::filesystem::path& folder, WeightSet& weights) {
-  const std::filesystem::path path = folder / kWeights;
+std::unique_ptr<WeightSource> open_safetensors_weights(const std::filesystem::path& file) {
+  std::vector<SafetensorsFile> files;
+  files.emplace_back(file);
+  return std::make_unique<SafetensorsWeights>(file.string(), std::move(files));
+}
+
+std::unique_ptr<WeightSource> open_hf_weights(const std::filesystem::path& folder) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored) && std::filesystem::exists(folder / kIndex, ignored)) {
-    throw Error(ExitCode::data, Fault{(folder / kIndex).string(), "the weights are split over several files",
-                                      "one file model.safetensors", "merge the parts into one file"});
-  }
-  const SafetensorsFile file(path);
-  const std::vector<Fault> faults = compare_tensors(file, weights, path.string());
-  if (!faults.empty()) throw Error(ExitCode::data, faults);
-  for (const Parameter& parameter : weights.parameters()) {
-    file.read_f32(*file.find(parameter.name), parameter.weight.span<float>());
-  }
+  if (!std::filesystem::exists(folder / kWeights, ignored) && std::filesystem::exists(folder / kIndex, ignored))
+    return std::make_unique<SafetensorsWeights>((folder / kIndex).string(), open_safetensors_shards(folder / kIndex));
+  return open_safetensors_weights(folder / kWeights);
+}
+
+void load_hf_weights(const std::filesystem::path& folder, WeightSet& weights) {
+  load_weights(*open_hf_weights(folder), weights);
 }
 
 void write_hf_folder(const std::filesystem::path& folder, const WeightSet& weights) {

@@ -1,10 +1,13 @@
 #pragma once
-// A model as a folder in the published (Hugging Face) layout: config.json, generation_config.json, model.safetensors.
+// A model as a folder in the published (Hugging Face) layout: config.json, generation_config.json, model.safetensors
+// (or several such files and their index).
 
 #include <filesystem>
+#include <memory>
 
 #include "model/model_config.hpp"
 #include "model/transformer.hpp"
+#include "model/weight_source.hpp"
 
 namespace maxplus {
 
@@ -12,8 +15,12 @@ namespace maxplus {
 // used.
 ModelConfig read_hf_config(const std::filesystem::path& folder);
 
-// F32, F16, BF16 or F64 tensors of model.safetensors. Strict: tensors that are missing, not known or of other extents
-// are all told, each in a line, and then nothing has been loaded.
+// Tensors of model.safetensors, or of the files that model.safetensors.index.json names; F32, F16, BF16 and F64 can be
+// read.
+std::unique_ptr<WeightSource> open_hf_weights(const std::filesystem::path& folder);
+std::unique_ptr<WeightSource> open_safetensors_weights(const std::filesystem::path& file);
+
+// Strict, as load_weights.
 void load_hf_weights(const std::filesystem::path& folder, WeightSet& weights);
 
 // Creates the folder. Each file is written under a temporary name and renamed, the weights last.

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <xxhash.h>
+#include <nlohmann/json.hpp>
 
 #include "model/test_model.hpp"
 #include "model/weight_layout.hpp"
@@ -199,7 +200,7 @@ TEST(HfFolder, AcceptsATiedHeadOnlyWhenItRepeatsTheEmbedding) {
   EXPECT_EQ(faults, 1u);
 }
 
-TEST(HfFolder, SaysThatSplitWeightsAreNotRead) {
+TEST(HfFolder, ReadsWeightsThatAreSplitOverFiles) {
   const auto folder = scratch_folder("split");
   OwnedWeights owned(odd_config(true));
   owned.set.initialise(5);
@@ -209,6 +210,20 @@ TEST(HfFolder, SaysThatSplitWeightsAreNotRead) {
   EXPECT_EQ(load_code(folder, owned.set, &faults), ExitCode::no_input);
   std::ofstream(folder / "model.safetensors.index.json") << "{}";
   EXPECT_EQ(load_code(folder, owned.set, &faults), ExitCode::data);
+
+  std::vector<SafetensorsTensor> part[2];
+  nlohmann::json map;
+  for (const Parameter& parameter : owned.set.parameters()) {
+    const std::size_t which = part[0].size() <= part[1].size() ? 0 : 1;
+    part[which].push_back({parameter.name, parameter.weight});
+    map[parameter.name] = which == 0 ? "a.safetensors" : "b.safetensors";
+  }
+  write_safetensors(folder / "a.safetensors", part[0], {});
+  write_safetensors(folder / "b.safetensors", part[1], {});
+  std::ofstream(folder / "model.safetensors.index.json") << nlohmann::json{{"weight_map", map}};
+  OwnedWeights read(odd_config(true));
+  EXPECT_EQ(load_code(folder, read.set, &faults), ExitCode::ok);
+  EXPECT_EQ(read.set.hash(), owned.set.hash());
 }
 
 }  // namespace

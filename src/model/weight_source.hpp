@@ -1,0 +1,49 @@
+#pragma once
+// Published weights wherever they lie (one safetensors file, several, a GGUF file), under their published names.
+//
+// Nothing is read when a source is opened. Reading a tensor fills the caller's memory from the mapped file and gives
+// the file's pages back, so a load holds the model and at most the tensor that is being read.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/transformer.hpp"
+
+namespace maxplus {
+
+class WeightSource {
+ public:
+  struct Tensor {
+    std::string name;   // as published, whatever the file calls it
+    std::string dtype;  // as in the file: "BF16", "Q4_1", ...
+    std::vector<std::int64_t> extents;
+    std::string where;  // the file that holds it
+    std::int64_t elements() const;
+  };
+
+  virtual ~WeightSource() = default;
+  virtual const std::string& where() const = 0;
+  virtual const std::vector<Tensor>& tensors() const = 0;
+  // Types that read() knows, for a message.
+  virtual std::string readable_types() const = 0;
+  virtual bool is_readable(std::size_t tensor) const = 0;
+  // Precondition: is_readable(tensor), and `out` has a place for each element.
+  virtual void read(std::size_t tensor, std::span<float> out) const = 0;
+  // Whether both hold the same bytes in the same type.
+  virtual bool are_equal(std::size_t a, std::size_t b) const = 0;
+};
+
+// Strict: tensors that are missing, not known, of other extents or of a type that cannot be read are all told, each in
+// a line, and then nothing has been loaded. Throws Error(ExitCode::data).
+void load_weights(const WeightSource& source, WeightSet& weights);
+
+// Older files carry the rotary frequencies of every layer, which follow from the configuration.
+bool is_derived_tensor(std::string_view name);
+
+}  // namespace maxplus
