@@ -16,6 +16,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "text/chat_template.hpp"
 #include "text/split_pattern.hpp"
 #include "text/tokenizer.hpp"
 
@@ -50,6 +51,7 @@ struct BpeDescription {
   bool ignore_merges = false;  // a word that is a token is taken whole
   std::optional<std::int32_t> begin, end, unknown, padding;
   std::string chat_template;  // as published; empty: none
+  ChatSettings chat;          // what is made of it
   bool operator==(const BpeDescription&) const = default;
 };
 

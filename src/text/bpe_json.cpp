@@ -20,6 +20,25 @@ void store_id(Json& json, const char* key, std::optional<std::int32_t> id) {
   if (id) json[key] = *id;
 }
 
+Json chat_to_json(const ChatSettings& chat) {
+  return {{"format", chat.format}, {"thinking", chat.thinking},     {"date", chat.date},
+          {"begin", chat.begin},   {"generation", chat.generation}, {"system", chat.system},
+          {"user", chat.user},     {"assistant", chat.assistant}};
+}
+
+ChatSettings stored_chat(const Json& json) {
+  ChatSettings chat;
+  json.at("format").get_to(chat.format);
+  json.at("thinking").get_to(chat.thinking);
+  json.at("date").get_to(chat.date);
+  json.at("begin").get_to(chat.begin);
+  json.at("generation").get_to(chat.generation);
+  json.at("system").get_to(chat.system);
+  json.at("user").get_to(chat.user);
+  json.at("assistant").get_to(chat.assistant);
+  return chat;
+}
+
 BpeDescription stored_description(const Json& json) {
   BpeDescription d;
   d.tokens = json.at("tokens").get<std::vector<std::string>>();
@@ -47,6 +66,7 @@ BpeDescription stored_description(const Json& json) {
   d.unknown = stored_id(json, "unknown");
   d.padding = stored_id(json, "padding");
   d.chat_template = json.at("chat_template").get<std::string>();
+  d.chat = stored_chat(json.at("chat"));
   return d;
 }
 
@@ -61,6 +81,7 @@ Json description_to_json(const BpeDescription& d) {
   store_id(json, "unknown", d.unknown);
   store_id(json, "padding", d.padding);
   json["chat_template"] = d.chat_template;
+  json["chat"] = chat_to_json(d.chat);
   json["splits"] = Json::array();
   for (const SplitStep& step : d.splits)
     json["splits"].push_back(

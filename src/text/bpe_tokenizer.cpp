@@ -41,7 +41,9 @@ class BpeTokenizer final : public Tokenizer {
         vocabulary_(std::move(vocabulary)),
         raw_added_(added_with(description_.added, description_.normalizer, false)),
         normalized_added_(added_with(description_.added, description_.normalizer, true)),
-        special_(bytes_.size()) {
+        special_(bytes_.size()),
+        chat_(make_chat_template(description_.chat, description_.chat_template,
+                                 description_.begin ? bytes_[static_cast<std::size_t>(*description_.begin)] : "")) {
     for (const SplitStep& step : description_.splits) patterns_.emplace_back(step.expression, where);
     for (const AddedToken& token : description_.added) {
       special_[static_cast<std::size_t>(token.id)] = token.special;
@@ -78,6 +80,7 @@ class BpeTokenizer final : public Tokenizer {
   std::int32_t end_token() const override { return description_.end.value_or(-1); }
   std::optional<std::int32_t> begin_token() const override { return description_.begin; }
   bool is_special(std::int32_t id) const override { return contains(id) && special_[static_cast<std::size_t>(id)]; }
+  const ChatTemplate* chat() const override { return chat_.get(); }
   Json to_json() const override { return description_to_json(description_); }
   const BpeDescription& description() const { return description_; }
 
@@ -95,6 +98,7 @@ class BpeTokenizer final : public Tokenizer {
   AddedTokenFinder raw_added_, normalized_added_;
   std::vector<SplitPattern> patterns_;
   std::vector<bool> special_;
+  std::shared_ptr<const ChatTemplate> chat_;
   std::unordered_map<std::string, std::int32_t> added_ids_;
 };
 

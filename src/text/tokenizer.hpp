@@ -29,6 +29,8 @@ struct TextPart {
   SpecialText special = SpecialText::as_text;
 };
 
+class ChatTemplate;
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -47,6 +49,8 @@ class Tokenizer {
   virtual std::int32_t end_token() const = 0;  // -1: it is not known
   virtual std::optional<std::int32_t> begin_token() const { return std::nullopt; }
   virtual bool is_special(std::int32_t id) const { return id == end_token(); }
+  // How conversations are written; null: not at all. A text prompt is one user turn where there is a template.
+  virtual const ChatTemplate* chat() const { return nullptr; }
   virtual Json to_json() const = 0;
 
   std::string piece(std::int32_t id) const;  // bytes as text, incomplete UTF-8 as <0xNN>
