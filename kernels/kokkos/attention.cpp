@@ -123,7 +123,8 @@ std::int64_t attention_scratch(const Stream& stream, std::int64_t, std::int64_t,
 
 void attention(const Stream& stream, TensorView out, TensorView lse, TensorView qkv, TensorView key_pages,
                TensorView value_pages, TensorView page_table, const QuerySegment* segments, std::int64_t segment_count,
-               TensorView scratch, std::int64_t heads, std::int64_t kv_heads, std::int64_t head_width, float scale) {
+               TensorView scratch, std::int64_t heads, std::int64_t kv_heads, std::int64_t head_width,
+               const AttentionRule& rule) {
   const host::Region region("maxplus.attention");
   const std::int64_t tokens = qkv.extent(0), pages = key_pages.extent(0), row = (heads + 2 * kv_heads) * head_width;
   check_view("attention qkv", qkv, DType::f32, {tokens, row});
@@ -133,6 +134,7 @@ void attention(const Stream& stream, TensorView out, TensorView lse, TensorView 
   check_view("attention value_pages", value_pages, DType::f32, {pages, kv_heads, kPageTokens, head_width});
   check_size("attention scratch", scratch, DType::f32, attention_scratch(stream, heads, kv_heads, head_width));
   MAXPLUS_REQUIRE(kv_heads > 0 && heads % kv_heads == 0, fmt::format("{} heads over {} key heads", heads, kv_heads));
+  check_rule(rule);
   check_segments(segments, segment_count, tokens, page_table, pages);
 
   const host::AttentionTable& table = MAXPLUS_TABLE(attention_table);
@@ -163,7 +165,9 @@ void attention(const Stream& stream, TensorView out, TensorView lse, TensorView 
                                           .first_row = first_row,
                                           .rows = std::min(host::kAttentionRows, q.count * group - first_row),
                                           .width = head_width,
-                                          .scale = scale,
+                                          .scale = rule.scale,
+                                          .cap = rule.cap,
+                                          .window = rule.window,
                                           .scratch = memory + thread * host::attention_forward_scratch(head_width)});
                          }
                        });

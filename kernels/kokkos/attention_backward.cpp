@@ -32,7 +32,7 @@ struct Problem {
   float* d_qkv;
   const TrieSegment* segments;
   std::int64_t segment_count, longest, heads, kv_heads, width;
-  float scale;
+  AttentionRule rule;
   const host::AttentionBackwardTable& table;
 
   std::int64_t row() const { return (heads + 2 * kv_heads) * width; }
@@ -121,7 +121,9 @@ void segment_backward(const Problem& problem, std::int64_t segment, std::int64_t
                           .tokens = own.count,
                           .group = group,
                           .width = problem.width,
-                          .scale = problem.scale,
+                          .scale = problem.rule.scale,
+                          .cap = problem.rule.cap,
+                          .window = problem.rule.window,
                           .scratch = memory + path_scratch(problem.longest, problem.width)});
   for (std::int64_t s = segment; s >= 0; s = problem.segments[s].parent) {
     move_gradients(problem, path, problem.segments[s], kv_head, Direction::store);
@@ -164,7 +166,7 @@ std::int64_t attention_backward_scratch(const Stream& stream, std::int64_t longe
 void attention_backward(const Stream& stream, TensorView d_qkv, TensorView d_out, TensorView out, TensorView lse,
                         TensorView qkv, const TrieSegment* segments, std::int64_t segment_count, std::int64_t longest,
                         TensorView scratch, std::int64_t heads, std::int64_t kv_heads, std::int64_t head_width,
-                        float scale) {
+                        const AttentionRule& rule) {
   const host::Region region("maxplus.attention_backward");
   const std::int64_t tokens = qkv.extent(0), row = (heads + 2 * kv_heads) * head_width;
   check_view("attention_backward qkv", qkv, DType::f32, {tokens, row});
@@ -175,6 +177,7 @@ void attention_backward(const Stream& stream, TensorView d_qkv, TensorView d_out
   check_size("attention_backward scratch", scratch, DType::f32,
              attention_backward_scratch(stream, longest, heads, kv_heads, head_width));
   MAXPLUS_REQUIRE(kv_heads > 0 && heads % kv_heads == 0, fmt::format("{} heads over {} key heads", heads, kv_heads));
+  check_rule(rule);
   const std::int64_t parts = check_trie(segments, segment_count, tokens, longest) * kv_heads;
   const Problem problem{qkv.as<float>(),
                         out.as<float>(),
@@ -187,7 +190,7 @@ void attention_backward(const Stream& stream, TensorView d_qkv, TensorView d_out
                         heads,
                         kv_heads,
                         head_width,
-                        scale,
+                        rule,
                         MAXPLUS_TABLE(attention_backward_table)};
   float* const memory = scratch.as<float>();
   std::atomic<std::int64_t> next{0};

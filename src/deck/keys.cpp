@@ -70,7 +70,7 @@ void visit(ModelTable& t, KeyVisitor& v) {
               "published folder or checkpoint; without it a network of the shape below starts from random weights")
             .path(PathKind::input)
             .absent("a shape"));
-  v.key(&t.family, Facts("family", "of a shape: the kind of network"));
+  v.key(&t.family, Facts("family", "of a shape: the kind of network: llama, qwen2, qwen3, mistral or gemma2"));
   v.key(&t.width, Facts("width", "of a shape: the residual stream").from(1, kWide).absent("the file's"));
   v.key(&t.layers, Facts("layers", "of a shape: blocks").from(1, 65536).absent("the file's"));
   v.key(&t.heads, Facts("heads", "of a shape: query heads").from(1, 65536).absent("the file's"));
@@ -85,8 +85,16 @@ void visit(ModelTable& t, KeyVisitor& v) {
   v.key(&t.context,
         Facts("context", "of a shape: the longest sequence, prompt and answer together, in tokens").from(2, kLong));
   v.key(&t.tie_embeddings, Facts("tie_embeddings", "of a shape: one matrix for embedding and head"));
-  v.key(&t.norm_epsilon, Facts("norm_epsilon", "of a shape: epsilon of RMSNorm").above(0, 1));
-  v.key(&t.rotary_theta, Facts("rotary_theta", "of a shape: base of the rotary frequencies").above(0, 1e12));
+  v.key(&t.window, Facts("window",
+                         "of a shape: positions that a token sees, itself included, in the layers of its family that "
+                         "have a sliding window (mistral, qwen2, qwen3: all; gemma2: every second)")
+                       .from(1, kLong)
+                       .absent("the file's, or the family's"));
+  v.key(&t.norm_epsilon,
+        Facts("norm_epsilon", "of a shape: epsilon of RMSNorm").above(0, 1).absent("the file's, or the family's"));
+  v.key(&t.rotary_theta, Facts("rotary_theta", "of a shape: base of the rotary frequencies")
+                             .above(0, 1e12)
+                             .absent("the file's, or the family's"));
   v.key(
       &t.compute,
       Facts("compute", "precision of matrix products; master weights and sums are always f32").one_of({"f32", "bf16"}));

@@ -37,9 +37,10 @@ struct ModelTable {
   std::string path;
   std::string family = "llama";
   std::int64_t width = 0, layers = 0, heads = 0, kv_heads = 0, head_width = 0, ffn_width = 0, context = 256;
+  std::int64_t window = 0;  // 0: the family's
   bool tie_embeddings = true;
-  double norm_epsilon = 1e-5, rotary_theta = 10000.0;
-  std::string compute = "f32";  // f32 | bf16
+  double norm_epsilon = 0, rotary_theta = 0;  // 0: the family's
+  std::string compute = "f32";                // f32 | bf16
 };
 
 struct TokenizerTable {

@@ -38,6 +38,12 @@ bool ConfigReader::has(const std::string& key) const {
   return found != object_.end() && !found->is_null();
 }
 
+bool ConfigReader::is_null(const std::string& key) const {
+  if (!object_.is_object()) return false;
+  const auto found = object_.find(key);
+  return found != object_.end() && found->is_null();
+}
+
 std::int64_t ConfigReader::whole(const std::string& key) {
   if (!has(key)) missing(key);
   return whole_or(key, 0);

@@ -19,6 +19,8 @@ class ConfigReader {
 
   // Present and not null: published files write null for what is absent.
   bool has(const std::string& key) const;
+  // Present and null: switched off, where a family tells that from absent.
+  bool is_null(const std::string& key) const;
   // The value of a required key; 0 after a fault.
   std::int64_t whole(const std::string& key);
   double number(const std::string& key);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "ops/activation.hpp"
 #include "ops/elementwise.hpp"
 #include "ops/embedding.hpp"
 #include "ops/logprob.hpp"
@@ -19,7 +20,8 @@ Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::U
       vocabulary_(config.vocabulary),
       block_rows_(std::min(limits.head_block, limits.batch_tokens)),
       epsilon_(static_cast<float>(config.norm_epsilon)),
-      norm_weight_(weights.final_norm),
+      cap_(static_cast<float>(config.logit_cap)),
+      norm_(weights.final_norm, config.block.norm_scale, packed),
       head_(weights.head, use == Transformer::Use::training ? Linear::Packing::both : Linear::Packing::forward,
             arithmetic, packed) {
   MAXPLUS_REQUIRE(limits.head_block >= 1, "a block of the head has at least one row");
@@ -32,17 +34,26 @@ Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::U
   rms_ = activations.take(DType::f32, {rows});
   normed_ = activations.take(DType::f32, {rows, width_});
   logits_ = activations.take(DType::f32, {std::max(block_rows_, limits.extend_rows), vocabulary_});
+  const bool training = use == Transformer::Use::training;
+  capped_ = activations.take(DType::f32, {training && cap_ > 0 ? block_rows_ : 0, vocabulary_});
   for (TensorView* view : {&maximum_, &log_sum_, &entropy_})
     *view = activations.take(DType::f32, {limits.batch_tokens});
   log_prob_ = activations.take(DType::f32, {targets});
-  const bool training = use == Transformer::Use::training;
   for (TensorView* view : {&d_log_prob_, &d_entropy_}) *view = activations.take(DType::f32, {training ? targets : 0});
   for (TensorView* view : {&d_normed_, &d_hidden_}) {
     *view = activations.take(DType::f32, {training ? limits.batch_tokens : 0, width_});
   }
 }
 
-void Head::pack(const Stream& stream) { head_.pack(stream); }
+void Head::pack(const Stream& stream) {
+  head_.pack(stream);
+  norm_.pack(stream);
+}
+
+void Head::multiply(const Stream& stream, TensorView logits, TensorView normed) const {
+  head_.forward(stream, logits, normed);
+  if (cap_ > 0) ops::soft_cap(stream, logits, logits, cap_);
+}
 
 void Head::take_rows(const Stream& stream, TensorView x, std::span<const std::int32_t> rows) {
   const auto count = static_cast<std::int64_t>(rows.size());
@@ -50,7 +61,7 @@ void Head::take_rows(const Stream& stream, TensorView x, std::span<const std::in
   const TensorView row = row_.rows(0, count), hidden = hidden_.rows(0, count);
   ops::copy_to_device(stream, row, rows.data());
   ops::gather_rows(stream, hidden, x, row);
-  ops::rms_norm(stream, normed_.rows(0, count), rms_.rows(0, count), hidden, norm_weight_, epsilon_);
+  ops::rms_norm(stream, normed_.rows(0, count), rms_.rows(0, count), hidden, norm_.factor(), epsilon_);
 }
 
 TensorView Head::logits(const Stream& stream, TensorView x, std::span<const std::int32_t> rows) {
@@ -58,7 +69,7 @@ TensorView Head::logits(const Stream& stream, TensorView x, std::span<const std:
   MAXPLUS_REQUIRE(count <= logits_.extent(0), fmt::format("logits of {} rows, room for {}", count, logits_.extent(0)));
   take_rows(stream, x, rows);
   const TensorView out = logits_.rows(0, count);
-  head_.forward(stream, out, normed_.rows(0, count));
+  multiply(stream, out, normed_.rows(0, count));
   return out;
 }
 
@@ -103,7 +114,7 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
   for (const RowBlock& b : blocks_) {
     const TensorView logits = logits_.rows(0, b.rows);
     const TensorView maximum = maximum_.rows(b.first_row, b.rows), log_sum = log_sum_.rows(b.first_row, b.rows);
-    head_.forward(stream, logits, normed_.rows(b.first_row, b.rows));
+    multiply(stream, logits, normed_.rows(b.first_row, b.rows));
     ops::softmax_statistics(stream, maximum, log_sum, entropy_.rows(b.first_row, b.rows), logits, inverse_temperature);
     ops::gather_log_prob(stream, log_prob_.rows(b.first_target, b.targets), logits, maximum, log_sum,
                          target_row_.rows(b.first_target, b.targets), target_.rows(b.first_target, b.targets),
@@ -129,18 +140,20 @@ void Head::backward(const Stream& stream, TensorView d_x, TensorView d_norm_weig
   ops::copy_to_device(stream, d_entropy_.rows(0, n), d_entropy.data());
   for (const RowBlock& b : blocks_) {
     const TensorView logits = logits_.rows(0, b.rows), normed = normed_.rows(b.first_row, b.rows);
-    head_.forward(stream, logits, normed);
+    multiply(stream, logits, normed);
+    if (cap_ > 0) ops::copy(stream, capped_.rows(0, b.rows), logits);
     ops::log_prob_backward(stream, logits, maximum_.rows(b.first_row, b.rows), log_sum_.rows(b.first_row, b.rows),
                            entropy_.rows(b.first_row, b.rows), target_row_.rows(b.first_target, b.targets),
                            target_.rows(b.first_target, b.targets), d_log_prob_.rows(b.first_target, b.targets),
                            d_entropy_.rows(b.first_target, b.targets), inverse_temperature_);
+    if (cap_ > 0) ops::soft_cap_backward(stream, logits, logits, capped_.rows(0, b.rows), cap_);
     head_.backward_weight(stream, d_head_weight, logits, normed, scratch);
     head_.backward_input(stream, d_normed_.rows(b.first_row, b.rows), logits);
   }
   const TensorView d_hidden = d_hidden_.rows(0, r);
   ops::fill(stream, d_hidden, 0.0f);  // nothing passes by the final norm
   ops::rms_norm_backward(stream, d_hidden, d_norm_weight, d_hidden, d_normed_.rows(0, r), hidden_.rows(0, r),
-                         rms_.rows(0, r), norm_weight_);
+                         rms_.rows(0, r), norm_.factor());
   ops::scatter_rows(stream, d_x, d_hidden, row_.rows(0, r));
 }
 

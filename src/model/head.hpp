@@ -11,6 +11,7 @@
 #include "device/stream.hpp"
 #include "model/linear.hpp"
 #include "model/model_config.hpp"
+#include "model/norm_weight.hpp"
 #include "model/transformer.hpp"
 #include "model/weight_layout.hpp"
 #include "tensor/arena.hpp"
@@ -41,15 +42,17 @@ class Head {
   };
 
   void plan(const HeadTargets& targets);
+  void multiply(const Stream& stream, TensorView logits, TensorView normed) const;
   void take_rows(const Stream& stream, TensorView x, std::span<const std::int32_t> rows);
 
   std::int64_t width_, vocabulary_, block_rows_;
-  float epsilon_;
-  TensorView norm_weight_;
+  float epsilon_, cap_;  // a soft cap of 0: none
+  NormWeight norm_;
   Linear head_;
   TensorView row_, target_row_, target_;                     // i32 [R], [N] (within its block), [N]
   TensorView hidden_, rms_, normed_;                         // [R, C], [R], [R, C]
   TensorView logits_;                                        // [block, V]
+  TensorView capped_;                                        // [block, V] of backward, where there is a soft cap
   TensorView maximum_, log_sum_, entropy_, log_prob_;        // [R], [R], [R], [N]
   TensorView d_log_prob_, d_entropy_, d_normed_, d_hidden_;  // [N], [N], [R, C], [R, C]; training only
 

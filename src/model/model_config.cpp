@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,18 @@ namespace {
 constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 24, kMaxWidth = std::int64_t{1} << 20, kMaxLayers = 4096;
 constexpr std::int64_t kMaxContext = std::int64_t{1} << 20;  // angles below 2^20 are exact enough (base/exact_math)
 
+void read_yarn(ConfigReader& reader, RotaryScaling& scaling, std::int64_t context) {
+  scaling.kind = RotaryScaling::Kind::yarn;
+  scaling.factor = reader.number("factor");
+  scaling.original_context = reader.whole_or("original_max_position_embeddings", context);
+  scaling.beta_fast = reader.number_or("beta_fast", scaling.beta_fast);
+  scaling.beta_slow = reader.number_or("beta_slow", scaling.beta_slow);
+  scaling.ramp = reader.flag_or("truncate", true) ? RotaryScaling::Ramp::whole_pairs : RotaryScaling::Ramp::exact;
+  scaling.attention_factor = reader.number_or("attention_factor", 0);
+  scaling.mscale = reader.number_or("mscale", 0);
+  scaling.mscale_all_dim = reader.number_or("mscale_all_dim", 0);
+}
+
 void read_scaling(ConfigReader& top, const nlohmann::json& object, const std::string& key, ModelConfig& config) {
   ConfigReader reader(object, fmt::format("{}: {}", top.where(), key));
   const std::string type = reader.text_or("rope_type", reader.text_or("type", "default"));
@@ -28,10 +41,17 @@ void read_scaling(ConfigReader& top, const nlohmann::json& object, const std::st
     scaling.low_frequency_factor = reader.number("low_freq_factor");
     scaling.high_frequency_factor = reader.number("high_freq_factor");
     scaling.original_context = reader.whole("original_max_position_embeddings");
+  } else if (type == "yarn") {
+    read_yarn(reader, scaling, config.context);
   } else if (type != "default") {
-    reader.fault(fmt::format("rotary scaling '{}' is not supported", type), "default or llama3",
+    reader.fault(fmt::format("rotary scaling '{}' is not supported", type), "default, llama3 or yarn",
                  "use a model without it");
   }
+  for (const char* per_layer : {"full_attention", "sliding_attention"}) {
+    if (reader.has(per_layer)) reader.fault("rotary parameters differ between layers", "one set for all layers", "");
+  }
+  const double share = reader.number_or("partial_rotary_factor", 1.0);
+  if (share != 1.0) reader.fault(fmt::format("'partial_rotary_factor' is {}", share), "1", "");
   reader.finish();
 }
 
@@ -50,19 +70,69 @@ void read_rotary(ConfigReader& reader, ModelConfig& config) {
   if (share != 1.0) reader.fault(fmt::format("'partial_rotary_factor' is {}", share), "1", "");
 }
 
-void read_shape(ConfigReader& reader, ModelConfig& config) {
+void read_shape(ConfigReader& reader, const Family& family, ModelConfig& config) {
   config.vocabulary = reader.whole("vocab_size");
   config.width = reader.whole("hidden_size");
   config.ffn_width = reader.whole("intermediate_size");
   config.layers = reader.whole("num_hidden_layers");
   config.heads = reader.whole("num_attention_heads");
   config.kv_heads = reader.whole_or("num_key_value_heads", config.heads);
-  config.head_width = reader.whole_or("head_dim", config.heads > 0 ? config.width / config.heads : 0);
+  const std::int64_t share = config.heads > 0 ? config.width / config.heads : 0;
+  config.head_width =
+      reader.whole_or("head_dim", family.file_defaults.head_width > 0 ? family.file_defaults.head_width : share);
   config.context = reader.whole_or("max_position_embeddings", 2048);
   config.norm_epsilon = reader.number_or("rms_norm_eps", 1e-6);
-  config.tie_embeddings = reader.flag_or("tie_word_embeddings", false);
+  config.tie_embeddings = reader.flag_or("tie_word_embeddings", family.file_defaults.tie_embeddings);
   config.begin_token = reader.token_or_none("bos_token_id");
   config.end_token = reader.token_or_none("eos_token_id");
+}
+
+const char* activation_name(BlockShape::Activation activation) {
+  return activation == BlockShape::Activation::silu ? "silu" : "gelu_pytorch_tanh";
+}
+
+void read_activation(ConfigReader& reader, const Family& family, ModelConfig& config) {
+  const std::string key(family.file_defaults.activation_key);
+  const std::string name = reader.text_or(key, activation_name(config.block.activation));
+  for (const auto activation : {BlockShape::Activation::silu, BlockShape::Activation::gelu_tanh}) {
+    if (name != activation_name(activation)) continue;
+    config.block.activation = activation;
+    return;
+  }
+  reader.fault(fmt::format("'{}' is '{}'", key, name), "silu or gelu_pytorch_tanh", "");
+}
+
+// Faults of the numbers that a family or a scaling adds.
+void check_options(const ModelConfig& c, const std::function<void(std::string, std::string)>& fault) {
+  const RotaryScaling& s = c.rotary_scaling;
+  if (s.kind == RotaryScaling::Kind::llama3 &&
+      !(s.factor >= 1 && s.low_frequency_factor > 0 && s.high_frequency_factor > s.low_frequency_factor &&
+        s.original_context > 0)) {
+    fault(fmt::format("rotary scaling llama3 with factor {}, low {}, high {}, original context {}", s.factor,
+                      s.low_frequency_factor, s.high_frequency_factor, s.original_context),
+          "factor >= 1, 0 < low < high, context > 0");
+  }
+  if (s.kind == RotaryScaling::Kind::yarn &&
+      !(s.factor >= 1 && s.beta_slow > 0 && s.beta_fast > s.beta_slow && s.original_context > 0 &&
+        s.attention_factor >= 0 && s.mscale >= 0 && s.mscale_all_dim >= 0)) {
+    fault(fmt::format("rotary scaling yarn with factor {}, beta_fast {}, beta_slow {}, original context {}, "
+                      "attention_factor {}, mscale {}, mscale_all_dim {}",
+                      s.factor, s.beta_fast, s.beta_slow, s.original_context, s.attention_factor, s.mscale,
+                      s.mscale_all_dim),
+          "factor >= 1, 0 < beta_slow < beta_fast, context > 0, the others not negative");
+  }
+  if (!(c.block.query_scalar >= 0 && c.block.attention_cap >= 0 && c.logit_cap >= 0 && c.embedding_scale > 0)) {
+    fault(fmt::format("query scalar {}, soft caps {} and {}, embedding scale {}", c.block.query_scalar,
+                      c.block.attention_cap, c.logit_cap, c.embedding_scale),
+          "not negative, a scale above 0");
+  }
+  if (!c.windows.empty() && static_cast<std::int64_t>(c.windows.size()) != c.layers) {
+    fault(fmt::format("{} windows of {} layers", c.windows.size(), c.layers), "one a layer");
+  }
+  for (const std::int64_t window : c.windows) {
+    if (window < 0) fault(fmt::format("a sliding window of {} tokens", window), "at least 1, or 0 for none");
+    if (window < 0) break;
+  }
 }
 
 }  // namespace
@@ -77,11 +147,11 @@ ModelConfig read_model_config(const nlohmann::json& json, const std::string& whe
   }
   reader.finish();
   const Family& family = find_family(config.family, where);
-  read_shape(reader, config);
+  read_shape(reader, family, config);
   reader.finish();
+  family.complete(config);
   read_rotary(reader, config);
-  const std::string activation = reader.text_or("hidden_act", "silu");
-  if (activation != "silu") reader.fault(fmt::format("'hidden_act' is '{}'", activation), "silu", "");
+  read_activation(reader, family, config);
   if (reader.has("quantization_config")) {
     reader.fault("the weights are quantised ('quantization_config')", "weights in f32, bf16 or f16",
                  "use the plain model");
@@ -124,20 +194,37 @@ std::vector<Fault> model_config_faults(const ModelConfig& c, const std::string& 
     fault(fmt::format("norm epsilon is {}", c.norm_epsilon), "between 0 and 1");
   if (!(c.rotary_theta > 1 && c.rotary_theta < 1e12))
     fault(fmt::format("rotary theta is {}", c.rotary_theta), "between 1 and 1e12");
-  const RotaryScaling& s = c.rotary_scaling;
-  if (s.kind == RotaryScaling::Kind::llama3 &&
-      !(s.factor >= 1 && s.low_frequency_factor > 0 && s.high_frequency_factor > s.low_frequency_factor &&
-        s.original_context > 0)) {
-    fault(fmt::format("rotary scaling llama3 with factor {}, low {}, high {}, original context {}", s.factor,
-                      s.low_frequency_factor, s.high_frequency_factor, s.original_context),
-          "factor >= 1, 0 < low < high, context > 0");
-  }
+  check_options(c, fault);
   for (const auto& [name, token] : {std::pair("begin", c.begin_token), std::pair("end", c.end_token)}) {
     if (token >= c.vocabulary)
       fault(fmt::format("{} token is {}", name, token), fmt::format("below the vocabulary, {}", c.vocabulary));
   }
   return faults;
 }
+
+namespace {
+
+nlohmann::ordered_json written_scaling(const RotaryScaling& s) {
+  nlohmann::ordered_json json;
+  json["rope_type"] = s.kind == RotaryScaling::Kind::llama3 ? "llama3" : "yarn";
+  json["factor"] = s.factor;
+  if (s.kind == RotaryScaling::Kind::llama3) {
+    json["low_freq_factor"] = s.low_frequency_factor;
+    json["high_freq_factor"] = s.high_frequency_factor;
+  }
+  json["original_max_position_embeddings"] = s.original_context;
+  if (s.kind == RotaryScaling::Kind::llama3) return json;
+  json["beta_fast"] = s.beta_fast;
+  json["beta_slow"] = s.beta_slow;
+  if (s.ramp == RotaryScaling::Ramp::exact) json["truncate"] = false;
+  for (const auto& [key, value] : {std::pair("attention_factor", s.attention_factor), std::pair("mscale", s.mscale),
+                                   std::pair("mscale_all_dim", s.mscale_all_dim)}) {
+    if (value > 0) json[key] = value;
+  }
+  return json;
+}
+
+}  // namespace
 
 nlohmann::ordered_json write_model_config(const ModelConfig& config) {
   const Family& family = find_family(config.family, "model");
@@ -151,18 +238,13 @@ nlohmann::ordered_json write_model_config(const ModelConfig& config) {
   json["num_attention_heads"] = config.heads;
   json["num_key_value_heads"] = config.kv_heads;
   json["head_dim"] = config.head_width;
-  json["hidden_act"] = "silu";
+  json["hidden_act"] = activation_name(config.block.activation);
   json["max_position_embeddings"] = config.context;
   json["rms_norm_eps"] = config.norm_epsilon;
   json["tie_word_embeddings"] = config.tie_embeddings;
   json["rope_theta"] = config.rotary_theta;
-  if (config.rotary_scaling.kind == RotaryScaling::Kind::llama3) {
-    json["rope_scaling"] = {{"rope_type", "llama3"},
-                            {"factor", config.rotary_scaling.factor},
-                            {"low_freq_factor", config.rotary_scaling.low_frequency_factor},
-                            {"high_freq_factor", config.rotary_scaling.high_frequency_factor},
-                            {"original_max_position_embeddings", config.rotary_scaling.original_context}};
-  }
+  if (config.rotary_scaling.kind != RotaryScaling::Kind::none)
+    json["rope_scaling"] = written_scaling(config.rotary_scaling);
   json["bos_token_id"] = config.begin_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.begin_token);
   json["eos_token_id"] = config.end_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.end_token);
   json["torch_dtype"] = "float32";
@@ -171,8 +253,13 @@ nlohmann::ordered_json write_model_config(const ModelConfig& config) {
 }
 
 std::int64_t parameter_count(const ModelConfig& c) {
-  const std::int64_t norms = c.width * (2 * c.layers + 1);
-  return body_matrix_count(c) + norms + c.vocabulary * c.width * (c.tie_embeddings ? 1 : 2);
+  std::int64_t count = 0;
+  for (const WeightSpec& spec : find_family(c.family, "model").weights(c)) {
+    std::int64_t elements = 1;
+    for (std::int64_t extent : spec.extents) elements *= extent;
+    count += elements;
+  }
+  return count;
 }
 
 std::int64_t body_matrix_count(const ModelConfig& c) {

@@ -41,6 +41,7 @@ struct Transformer::Impl {
   void take_index_lists(Arena& activations);
   std::int64_t scratch_elements() const;
 
+  void scale_embedding(TensorView x) const;  // what was looked up, or its gradient
   void upload(std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions, const PagePlan& plan);
   AttentionInput attention_input(TensorView key_pages, TensorView value_pages) const;
   // The hidden states behind the last layer; pages(l) gives keys and values of layer l.
@@ -83,8 +84,10 @@ Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arith
   check_limits(limits);
   const Linear::Packing packing = use == Use::training ? Linear::Packing::both : Linear::Packing::forward;
   blocks.reserve(views.layer.size());
-  for (const LayerWeights& layer : views.layer)
-    blocks.emplace_back(weights->config(), layer, packing, arithmetic, packed);
+  for (std::size_t l = 0; l < views.layer.size(); ++l) {
+    blocks.emplace_back(weights->config(), weights->config().block_of(static_cast<std::int64_t>(l)), views.layer[l],
+                        packing, arithmetic, packed);
+  }
   take_states(activations);
   take_index_lists(activations);
 }
@@ -124,6 +127,11 @@ void Transformer::Impl::take_index_lists(Arena& activations) {
   write_list = activations.take(DType::i32, {std::max(batch.writes, extension.writes), 3});
 }
 
+void Transformer::Impl::scale_embedding(TensorView x) const {
+  const auto factor = static_cast<float>(weights->config().embedding_scale);
+  if (factor != 1.0f) ops::scale(*stream, x, x, factor);
+}
+
 void Transformer::Impl::upload(std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions,
                                const PagePlan& new_plan) {
   MAXPLUS_REQUIRE(packed_once, "pack_weights comes first");
@@ -155,8 +163,9 @@ template <class Pages>
 TensorView Transformer::Impl::run_layers(std::int64_t count, Keep keep, const Pages& pages) {
   const bool keep_all = keep == Keep::everything;
   const BlockWork now = work.front().rows(count);
-  ops::embedding(*stream, states.front().in.rows(0, count), views.embedding, token_list.rows(0, count));
-  TensorView out;
+  TensorView out = states.front().in.rows(0, count);
+  ops::embedding(*stream, out, views.embedding, token_list.rows(0, count));
+  scale_embedding(out);
   for (std::size_t l = 0; l < blocks.size(); ++l) {
     const BlockState state = states[keep_all ? l : 0].rows(count);
     const TensorView& next = !keep_all ? states.front().in : l + 1 < blocks.size() ? states[l + 1].in : last_hidden;
@@ -219,6 +228,7 @@ void Transformer::backward(std::span<const float> d_log_prob, std::span<const fl
     m.blocks[l].backward(*m.stream, d_x, d.layer[l], m.states[l].rows(m.tokens_now), work, m.plan.trie, m.plan.longest,
                          position, m.rotary);
   }
+  m.scale_embedding(d_x);
   ops::embedding_backward(*m.stream, d.embedding, d_x, m.token_list.rows(0, m.tokens_now));
 }
 

@@ -58,7 +58,7 @@ class WeightSet {
   void fold_tied_gradient(const Stream& stream, TensorView gradient) const;
 
   // Random start: embeddings N(0, 0.04) [the recipe's], matrices N(0, 1/sqrt(fan-in)), output projections of a block
-  // over sqrt(2 L), norms 1. A function of (seed, name, element).
+  // over sqrt(2 L), norms a scale of 1, biases 0. A function of (seed, name, element).
   void initialise(std::uint64_t seed);
   // xxh3-128 of the little-endian f32 weights in byte order of names, a tied matrix once; 32 hex digits.
   std::string hash() const;

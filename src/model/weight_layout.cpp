@@ -29,11 +29,20 @@ WeightViews weight_views(const ModelConfig& config, TensorView block) {
       case WeightRole::query: layer->qkv = part_of_block(block, offset, {config.qkv_columns(), config.width}); break;
       case WeightRole::key: break;    // part of qkv
       case WeightRole::value: break;  // part of qkv
+      case WeightRole::query_bias: layer->qkv_bias = part_of_block(block, offset, {config.qkv_columns()}); break;
+      case WeightRole::key_bias: break;    // part of qkv_bias
+      case WeightRole::value_bias: break;  // part of qkv_bias
+      case WeightRole::query_norm: layer->query_norm = part_of_block(block, offset, spec.extents); break;
+      case WeightRole::key_norm: layer->key_norm = part_of_block(block, offset, spec.extents); break;
       case WeightRole::attention_output: layer->attention_output = part_of_block(block, offset, spec.extents); break;
+      case WeightRole::attention_output_norm:
+        layer->attention_output_norm = part_of_block(block, offset, spec.extents);
+        break;
       case WeightRole::ffn_norm: layer->ffn_norm = part_of_block(block, offset, spec.extents); break;
       case WeightRole::gate: layer->gate_up = part_of_block(block, offset, {2 * config.ffn_width, config.width}); break;
       case WeightRole::up: break;  // part of gate_up
       case WeightRole::down: layer->down = part_of_block(block, offset, spec.extents); break;
+      case WeightRole::ffn_output_norm: layer->ffn_output_norm = part_of_block(block, offset, spec.extents); break;
       case WeightRole::final_norm: views.final_norm = part_of_block(block, offset, spec.extents); break;
       case WeightRole::head: views.head = part_of_block(block, offset, spec.extents); break;
     }

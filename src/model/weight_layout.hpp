@@ -1,8 +1,8 @@
 #pragma once
 // Where the network finds its matrices in a block of weights, or of gradients, in storage order.
 //
-// Query, key and value of a layer are one matrix [qkv_columns, C], gate and up one [2 F, C]: published tensors are
-// parts of them.
+// Query, key and value of a layer are one matrix [qkv_columns, C], their biases one vector, gate and up one matrix
+// [2 F, C]: published tensors are parts of them. What a family does not have stays without extents.
 
 #include <vector>
 
@@ -12,12 +12,17 @@
 namespace maxplus {
 
 struct LayerWeights {
-  TensorView attention_norm;    // [C]
-  TensorView qkv;               // [(H + 2 G) D, C]
-  TensorView attention_output;  // [C, H D]
-  TensorView ffn_norm;          // [C]
-  TensorView gate_up;           // [2 F, C]
-  TensorView down;              // [C, F]
+  TensorView attention_norm;         // [C]
+  TensorView qkv;                    // [(H + 2 G) D, C]
+  TensorView qkv_bias;               // [(H + 2 G) D]
+  TensorView query_norm;             // [D]
+  TensorView key_norm;               // [D]
+  TensorView attention_output;       // [C, H D]
+  TensorView attention_output_norm;  // [C]
+  TensorView ffn_norm;               // [C]
+  TensorView gate_up;                // [2 F, C]
+  TensorView down;                   // [C, F]
+  TensorView ffn_output_norm;        // [C]
 };
 
 struct WeightViews {

@@ -20,8 +20,24 @@ namespace maxplus {
 
 namespace {
 
-bool is_norm(WeightRole role) {
-  return role == WeightRole::attention_norm || role == WeightRole::ffn_norm || role == WeightRole::final_norm;
+bool is_bias(WeightRole role) {
+  return role == WeightRole::query_bias || role == WeightRole::key_bias || role == WeightRole::value_bias;
+}
+
+// A norm of the residual stream, whose scale may be 1 + weight; those of heads are never.
+bool is_width_norm(WeightRole role) {
+  return role == WeightRole::attention_norm || role == WeightRole::ffn_norm || role == WeightRole::final_norm ||
+         role == WeightRole::attention_output_norm || role == WeightRole::ffn_output_norm;
+}
+
+bool is_vector(WeightRole role) {
+  return is_bias(role) || is_width_norm(role) || role == WeightRole::query_norm || role == WeightRole::key_norm;
+}
+
+// The value that all elements of a vector start with: biases 0, norms a scale of 1.
+float initial_value(WeightRole role, const ModelConfig& config) {
+  const bool one_plus = config.block.norm_scale == BlockShape::NormScale::one_plus_weight && is_width_norm(role);
+  return is_bias(role) || one_plus ? 0.0f : 1.0f;
 }
 
 // Standard deviation of a matrix's random start.
@@ -64,7 +80,7 @@ WeightSet::WeightSet(const ModelConfig& config, Arena& weights) : config_(config
     Parameter parameter;
     parameter.name = spec.name;
     parameter.global_extents = spec.extents;
-    parameter.decayed = !is_norm(spec.role);
+    parameter.decayed = !is_vector(spec.role);
     parameter.weight = part_of_block(all_, offset, spec.extents);
     offset += parameter.global_size();
     parameters_.push_back(std::move(parameter));
@@ -109,8 +125,8 @@ void WeightSet::initialise(std::uint64_t seed) {
   const std::vector<WeightSpec> specs = find_family(config_.family, "model").weights(config_);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::span<float> out = parameters_[i].weight.span<float>();
-    if (is_norm(specs[i].role)) {
-      std::fill(out.begin(), out.end(), 1.0f);
+    if (is_vector(specs[i].role)) {
+      std::fill(out.begin(), out.end(), initial_value(specs[i].role, config_));
     } else {
       fill_normal(out, initial_deviation(specs[i], config_), seed,
                   XXH3_64bits(specs[i].name.data(), specs[i].name.size()));

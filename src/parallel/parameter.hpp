@@ -23,7 +23,7 @@ struct Parameter {
   std::vector<std::int64_t> global_extents;
   Shard shard;
   bool trainable = true;
-  bool decayed = true;  // weight decay applies: matrices and embeddings, not norms
+  bool decayed = true;  // weight decay applies: matrices and embeddings, not norms and biases
   TensorView weight;    // f32, this rank's part; contiguous
   TensorView gradient;  // f32; empty where nothing is trained
 

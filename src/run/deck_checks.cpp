@@ -73,6 +73,7 @@ void Checker::model() {
                                                      {"kv_heads", m.kv_heads != 0},
                                                      {"head_width", m.head_width != 0},
                                                      {"ffn_width", m.ffn_width != 0},
+                                                     {"window", m.window != 0},
                                                      {"norm_epsilon", m.norm_epsilon != none.norm_epsilon},
                                                      {"rotary_theta", m.rotary_theta != none.rotary_theta},
                                                      {"tie_embeddings", m.tie_embeddings != none.tie_embeddings}};
@@ -92,6 +93,10 @@ void Checker::shape() {
         fmt::format("[model] family = {} is not supported{}", quote(shorten(m.family, 60)),
                     did_you_mean(m.family, families)),
         fmt::format("one of {}", join(families, ", ")), fmt::format("family = \"{}\"", families.front()));
+  } else if (m.window > 0 && clear({"model.family", "model.window"}) &&
+             find_family(m.family, "").windows == WindowLayers::none) {
+    add("model.window", fmt::format("[model] window = {}, but a {} has no sliding window", m.window, m.family),
+        "a family with windows: mistral, qwen2, qwen3 or gemma2", "leave it out");
   }
   const std::pair<const char*, std::int64_t> needed[] = {
       {"model.width", m.width}, {"model.layers", m.layers}, {"model.heads", m.heads}, {"model.ffn_width", m.ffn_width}};

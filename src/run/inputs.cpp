@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "data/problem_file.hpp"
+#include "model/families/family.hpp"
 
 namespace maxplus {
 
@@ -44,8 +45,12 @@ ModelConfig shape_of_deck(const Deck& deck, const Tokenizer& tokenizer) {
   config.ffn_width = table.ffn_width;
   config.context = table.context;
   config.tie_embeddings = table.tie_embeddings;
-  config.norm_epsilon = table.norm_epsilon;
-  config.rotary_theta = table.rotary_theta;
+  const Family& family = find_family(table.family, deck.where("model.family"));
+  const Family::Defaults& defaults = family.defaults;
+  config.norm_epsilon = table.norm_epsilon > 0 ? table.norm_epsilon : defaults.norm_epsilon;
+  config.rotary_theta = table.rotary_theta > 0 ? table.rotary_theta : defaults.rotary_theta;
+  config.windows = windows_of(family.windows, config.layers, table.window > 0 ? table.window : defaults.window);
+  family.complete(config);
   config.end_token = tokenizer.end_token();
   std::vector<Fault> faults = model_config_faults(config, deck.where("model"));
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));

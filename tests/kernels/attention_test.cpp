@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "kernels/every_set.hpp"
@@ -26,11 +27,14 @@ constexpr double kDifferenceTolerance = 1e-7;
 
 struct Shape {
   std::int64_t heads, kv_heads, width;
+  float cap = 0;
+  std::int64_t window = 0;
   std::int64_t row() const { return (heads + 2 * kv_heads) * width; }
   float scale() const { return static_cast<float>(1 / std::sqrt(static_cast<double>(width))); }
+  ops::AttentionRule rule() const { return {scale(), cap, window}; }
   reference::AttentionShape reference() const {
     return {static_cast<std::size_t>(heads), static_cast<std::size_t>(kv_heads), static_cast<std::size_t>(width),
-            static_cast<double>(scale())};
+            static_cast<double>(scale()),    static_cast<double>(cap),           static_cast<std::size_t>(window)};
   }
 };
 
@@ -187,7 +191,7 @@ class Cache {
                    value_view(), view_of(table_, {static_cast<std::int64_t>(table_.size())}), segments.data(),
                    static_cast<std::int64_t>(segments.size()),
                    view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), shape_.heads, shape_.kv_heads,
-                   shape_.width, shape_.scale());
+                   shape_.width, shape_.rule());
   }
 
   TensorView key_view() { return view_of(keys_, {pages_, shape_.kv_heads, shape_.width, ops::kPageTokens}); }
@@ -217,7 +221,7 @@ std::vector<float> backward(int threads, const Shape& shape, const Trie& trie, s
       view_of(forward.out, {tokens, shape.heads * shape.width}), view_of(forward.lse, {tokens, shape.heads}),
       view_of(qkv, {tokens, shape.row()}), segments.data(), static_cast<std::int64_t>(segments.size()), longest,
       view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), shape.heads, shape.kv_heads, shape.width,
-      shape.scale());
+      shape.rule());
   return d_qkv;
 }
 
@@ -225,6 +229,17 @@ std::vector<Shape> shapes() {
   std::vector<Shape> result;
   for (std::int64_t group : {1, 2, 3}) {
     for (std::int64_t width : {8, 10, 16, 64}) result.push_back({2 * group, 2, width});
+  }
+  return result;
+}
+
+// Windows and soft caps that change something for tests of up to 130 keys.
+std::vector<Shape> ruled(Shape shape) {
+  std::vector<Shape> result;
+  for (const auto& [cap, window] : {std::pair(1.5f, 0), std::pair(0.0f, 1), std::pair(0.0f, 12), std::pair(2.0f, 63),
+                                    std::pair(0.0f, 64), std::pair(5.0f, 65)}) {
+    shape.cap = cap, shape.window = window;
+    result.push_back(shape);
   }
   return result;
 }
@@ -253,8 +268,45 @@ TEST(Attention, AgreesWithTheDoubleLoopsForAllLengthsAndShapes) {
   }
 }
 
+TEST(Attention, AgreesWithTheDoubleLoopsUnderWindowsAndSoftCaps) {
+  for (const Shape& plain : {Shape{2, 2, 10}, Shape{3, 1, 16}}) {
+    for (const Shape& shape : ruled(plain)) {
+      for (std::size_t length : {1, 17, 65, 130}) {
+        const Trie trie = trie_of({{length, -1}});
+        const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 1, 1.5f),
+                                 d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 2, 1);
+        const Result result = Cache(shape, trie, 5).run_together(2, qkv);
+        const reference::Attention expected = reference::attention(shape.reference(), test::to_double(qkv), trie);
+        EXPECT_LE(test::largest_error(result.out, expected.out), kTolerance) << length << " keys, " << shape.window;
+        EXPECT_LE(test::largest_error(result.lse, expected.lse), kTolerance) << length << " keys, " << shape.window;
+        EXPECT_LE(test::largest_error(backward(2, shape, trie, qkv, d_out, result),
+                                      reference::attention_backward(shape.reference(), test::to_double(qkv),
+                                                                    test::to_double(d_out), trie)),
+                  kGradientTolerance)
+            << length << " keys, window " << shape.window << ", cap " << shape.cap;
+      }
+    }
+  }
+}
+
+// What lies before a window is not even multiplied by zero: there, NaN does no harm.
+TEST(Attention, LeavesOutWhatLiesBeforeTheWindow) {
+  const Trie trie = trie_of({{130, -1}});
+  for (const std::int64_t window : {1, 20, 64, 70}) {
+    const Shape shape{3, 1, 10, 0, window};
+    const std::vector<float> qkv = seeded(130 * shape.row(), 3, 2);
+    std::vector<float> spoiled = qkv;
+    std::fill_n(spoiled.begin(), (130 - window) * shape.row(), std::numeric_limits<float>::quiet_NaN());
+    const Result whole = Cache(shape, trie, 1).run_together(1, qkv);
+    const Result last = Cache(shape, trie, 2).run_together(1, spoiled);
+    const std::int64_t row = shape.heads * shape.width;
+    EXPECT_TRUE(test::same_bits({whole.out.end() - row, whole.out.end()}, {last.out.end() - row, last.out.end()}));
+  }
+}
+
 TEST(Attention, AgreesWithTheDoubleLoopsForATrie) {
-  for (const Shape& shape : {Shape{2, 2, 10}, Shape{6, 2, 16}, Shape{3, 1, 64}}) {
+  for (const Shape& shape :
+       {Shape{2, 2, 10}, Shape{6, 2, 16}, Shape{3, 1, 64}, Shape{6, 2, 10, 2, 24}, Shape{3, 1, 16, 0, 7}}) {
     const Trie trie = forest();
     const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 1, 1.5f),
                              d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 2, 1);
@@ -268,8 +320,7 @@ TEST(Attention, AgreesWithTheDoubleLoopsForATrie) {
   }
 }
 
-TEST(Attention, HasTheGradientThatDifferencesShow) {
-  const Shape shape{2, 1, 3};
+void check_differences(const Shape& shape) {
   const Trie trie = trie_of({{2, -1}, {2, 0}, {1, 0}});
   const std::vector<double> qkv = test::to_double(seeded(tokens_of(trie) * shape.row(), 1, 1)),
                             d_out = test::to_double(seeded(tokens_of(trie) * 6, 2, 1));
@@ -281,8 +332,16 @@ TEST(Attention, HasTheGradientThatDifferencesShow) {
     EXPECT_NEAR(d_qkv[i], test::difference(qkv, i, loss), kDifferenceTolerance);
 }
 
+TEST(Attention, HasTheGradientThatDifferencesShow) {
+  for (const Shape& shape : {Shape{2, 1, 3}, Shape{2, 1, 3, 0.5f, 2}}) check_differences(shape);
+}
+
 TEST(Attention, GivesAQueryTheSameBitsAloneOrAmongOthersOnAnyPages) {
-  for (const Shape& shape : shapes()) {
+  std::vector<Shape> all = shapes();
+  for (const Shape& plain : {Shape{2, 2, 10}, Shape{3, 1, 16}}) {
+    for (const Shape& shape : ruled(plain)) all.push_back(shape);
+  }
+  for (const Shape& shape : all) {
     const Trie trie = forest();
     const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 3, 2);
     const Result together = Cache(shape, trie, 1).run_together(2, qkv);
@@ -311,7 +370,7 @@ TEST(Attention, GivesASequenceTheSameBitsWithoutSharedPrompt) {
 }
 
 TEST(Attention, GivesTheSameBitsWithAnyInstructionSetOnAnyTeam) {
-  for (const Shape& shape : {Shape{2, 2, 10}, Shape{3, 1, 64}}) {
+  for (const Shape& shape : {Shape{2, 2, 10}, Shape{3, 1, 64}, Shape{6, 2, 10, 2, 24}, Shape{2, 2, 10, 0, 9}}) {
     const Trie trie = forest();
     const std::vector<float> qkv = seeded(tokens_of(trie) * shape.row(), 3, 2),
                              d_out = seeded(tokens_of(trie) * shape.heads * shape.width, 4, 1);
@@ -349,7 +408,7 @@ TEST(Attention, RefusesAPageThatDoesNotExist) {
   EXPECT_THROW(
       ops::attention(stream, view_of(out, {1, 4}), view_of(lse, {1, 1}), view_of(qkv, {1, 12}),
                      view_of(pages, {1, 1, 4, 16}), view_of(pages, {1, 1, 16, 4}), view_of(table, {1}), &segment, 1,
-                     view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), 1, 1, 4, 0.5f),
+                     view_of(scratch, {static_cast<std::int64_t>(scratch.size())}), 1, 1, 4, {0.5f}),
       Error);
 }
 

@@ -25,6 +25,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr double kExpError = 2.0;  // ulp
 constexpr double kLogError = 0.51; // ulp: rounded once from double
+constexpr double kTanhError = 4.0; // ulp
 
 std::vector<const LanesTable*> tables() {
   std::vector<const LanesTable*> found;
@@ -159,6 +160,32 @@ TEST(Lanes, ExpKeepsItsSpecialValues) {
     EXPECT_TRUE(std::isnan(table->exp1(kNaN)));
     EXPECT_TRUE(std::isfinite(table->exp1(88.7228f)));
   }
+}
+
+TEST(Lanes, TanhIsGoodToFourUlpAndTheSameInAllSets) {
+  std::vector<float> numbers = many_numbers();
+  for (std::uint64_t i = 0; i < 16000; ++i) {  // of all sizes below 12
+    numbers.push_back((uniform(9, Purpose::test, i, 0) - 0.5f) * std::ldexp(24.0f, -static_cast<int>(i % 40)));
+  }
+  const std::vector<const LanesTable*> all = tables();
+  double worst = 0.0;
+  for (std::size_t i = 0; i < numbers.size(); i += 16) {
+    Sixteen first;
+    all.front()->tanh(first.data(), numbers.data() + i);
+    for (std::size_t l = 0; l < 16; ++l) {
+      const double x = numbers[i + l], exact = std::tanh(x);
+      ASSERT_EQ(std::isnan(first[l]), std::isnan(x));
+      if (std::isnan(x)) continue;
+      ASSERT_LE(std::fabs(first[l]), 1.0f) << x;
+      worst = std::max(worst, exact == 0.0 ? std::fabs(static_cast<double>(first[l])) : std::fabs(first[l] - exact) / ulp(exact));
+    }
+    for (const LanesTable* table : all) {
+      Sixteen out;
+      table->tanh(out.data(), numbers.data() + i);
+      ASSERT_EQ(std::memcmp(out.data(), first.data(), sizeof out), 0) << numbers[i];
+    }
+  }
+  EXPECT_LT(worst, kTanhError);
 }
 
 TEST(Lanes, LogIsRoundedOnceAndTheSameInAllSets) {

@@ -87,6 +87,22 @@ TEST(RmsNorm, GivesTheSameBitsWithAnyInstructionSetOnAnyTeam) {
   });
 }
 
+TEST(RmsNorm, AloneIsTheGradientWithNothingArrivingPastTheNorm) {
+  const std::int64_t tokens = 7, channels = 53;
+  const Stream stream(2, Stream::Waiting::sleep);
+  std::vector<float> in = seeded(tokens * channels, 1, 1), weight = seeded(channels, 2, 2),
+                     d_out = seeded(tokens * channels, 3, 1), d_weight = seeded(channels, 5, 1);
+  Result whole = run(1, tokens, channels);
+  std::vector<float> none(d_out.size(), 0.0f), expected = poisoned(tokens * channels), d_expected = d_weight;
+  const TensorView x = view_of(in, {tokens, channels}), rms = view_of(whole.inverse_rms, {tokens}),
+                   w = view_of(weight, {channels}), d = view_of(d_out, {tokens, channels});
+  ops::rms_norm_backward(stream, view_of(expected, {tokens, channels}), view_of(d_expected, {channels}),
+                         view_of(none, {tokens, channels}), d, x, rms, w);
+  ops::rms_norm_backward_alone(stream, d, view_of(d_weight, {channels}), d, x, rms, w);  // in place
+  EXPECT_EQ(d_out, expected);
+  EXPECT_TRUE(test::same_bits(d_weight, d_expected));
+}
+
 TEST(RmsNorm, MayAddIntoItsOwnAddendAndContinuesWeightGradientsOverCalls) {
   const std::int64_t tokens = 9, channels = 21;
   const Stream stream(2, Stream::Waiting::sleep);

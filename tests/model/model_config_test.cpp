@@ -34,7 +34,7 @@ std::vector<Fault> faults_of(const nlohmann::json& json) {
 }
 
 TEST(ModelConfig, ReadsBothPublishedFormsAlike) {
-  for (const char* model : {"llama", "llama_tied_ropescaled", "llama_even"}) {
+  for (const char* model : {"llama", "llama_tied_ropescaled", "llama_even", "qwen2", "qwen3", "mistral", "gemma2"}) {
     const ModelConfig old_form = read_model_config(golden_json(model, "config.json"), model);
     expect_equal(old_form, read_model_config(golden_json(model, "config_v5.json"), model));
     expect_equal(old_form, read_model_config(write_model_config(old_form), model));
@@ -53,10 +53,10 @@ TEST(ModelConfig, ReadsBothPublishedFormsAlike) {
 
 TEST(ModelConfig, RefusesAnotherFamilyByName) {
   nlohmann::json json = golden_json("llama", "config.json");
-  json["model_type"] = "qwen2";
+  json["model_type"] = "gpt2";
   const auto faults = faults_of(json);
   ASSERT_EQ(faults.size(), 1u);
-  EXPECT_NE(faults[0].found.find("qwen2"), std::string::npos);
+  EXPECT_NE(faults[0].found.find("gpt2"), std::string::npos);
   EXPECT_NE(faults[0].expected.find("llama"), std::string::npos);
 }
 
@@ -69,7 +69,13 @@ TEST(ModelConfig, RefusesWhatTheNetworkDoesNotDo) {
   EXPECT_EQ(changed("hidden_act", "silu"), 0u);
   EXPECT_EQ(changed("hidden_act", "gelu"), 1u);
   EXPECT_EQ(changed("attention_bias", true), 1u);
-  EXPECT_EQ(changed("rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}), 1u);
+  EXPECT_EQ(changed("rope_scaling", {{"type", "longrope"}, {"factor", 4.0}}), 1u);
+  EXPECT_EQ(changed("rope_scaling", {{"type", "yarn"}}), 1u);
+  EXPECT_EQ(changed("rope_scaling", {{"type", "yarn"}, {"factor", 4.0}}), 0u);
+  EXPECT_EQ(changed("rope_scaling", {{"type", "yarn"}, {"factor", 0.5}}), 1u);
+  EXPECT_EQ(changed("rope_scaling", {{"type", "yarn"}, {"factor", 4.0}, {"beta_fast", 1}, {"beta_slow", 32}}), 1u);
+  EXPECT_EQ(changed("rope_parameters", {{"full_attention", {{"rope_theta", 1e4}}}}), 1u);
+  EXPECT_EQ(changed("rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}}), 1u);
   EXPECT_EQ(changed("rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}}), 3u);
   EXPECT_EQ(changed("quantization_config", {{"bits", 4}}), 1u);
   EXPECT_EQ(changed("num_key_value_heads", 4), 1u);

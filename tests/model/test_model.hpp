@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/random.hpp"
 #include "io/safetensors.hpp"
+#include "model/families/family.hpp"
 #include "model/hf_folder.hpp"
 #include "model/transformer.hpp"
 #include "ops/elementwise.hpp"
@@ -76,6 +78,16 @@ class TestModel {
     weights.initialise(seed);
     network->pack_weights();
   }
+  // Biases and norms too start from random values, so that each of them matters.
+  void initialise_everything(std::uint64_t seed) {
+    weights.initialise(seed);
+    std::uint64_t i = 0;
+    for (const Parameter& parameter : weights.parameters()) {
+      for (float& value : parameter.weight.span<float>())
+        if (!parameter.decayed) value += 0.6f * uniform(seed, Purpose::test, i++, 0) - 0.3f;
+    }
+    network->pack_weights();
+  }
   void clear_gradient() { ops::fill(stream, gradient, 0.0f); }
 
   Stream stream;
@@ -122,6 +134,19 @@ inline ModelConfig odd_config(bool tied) {
   config.ffn_width = 29;
   config.context = 128;
   config.tie_embeddings = tied;
+  return config;
+}
+
+// The same with the parts of a family: windows shorter than the tests' sequences, caps that bend.
+inline ModelConfig odd_config_of(const std::string& name) {
+  const Family& family = find_family(name, "test");
+  ModelConfig config = odd_config(family.file_defaults.tie_embeddings);
+  config.family = name;
+  config.norm_epsilon = family.defaults.norm_epsilon;
+  config.windows = windows_of(family.windows, config.layers, family.defaults.window > 0 ? 21 : 0);
+  family.complete(config);
+  if (config.block.attention_cap > 0) config.block.attention_cap = 1.5;
+  if (config.logit_cap > 0) config.logit_cap = 2.5;
   return config;
 }
 

@@ -30,7 +30,9 @@ struct AttentionBackward {
   AttentionPath path;
   std::int64_t first_position, tokens, group, width;
   float scale;
-  float* scratch;  // attention_backward_block_scratch(D)
+  float cap;            // of scores; 0: none
+  std::int64_t window;  // keys that a query sees; 0: all before it
+  float* scratch;       // attention_backward_block_scratch(D)
 };
 
 [[gnu::always_inline]] inline std::int64_t attention_backward_block_scratch(std::int64_t width) {

@@ -32,7 +32,9 @@ struct AttentionForward {
   std::int64_t first_row, rows;
   std::int64_t width;  // D
   float scale;
-  float* scratch;  // attention_forward_scratch(D)
+  float cap;            // of scores; 0: none
+  std::int64_t window;  // keys that a query sees; 0: all before it
+  float* scratch;       // attention_forward_scratch(D)
 };
 
 [[gnu::always_inline]] inline std::int64_t attention_forward_scratch(std::int64_t width) {

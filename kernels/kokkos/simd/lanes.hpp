@@ -110,10 +110,11 @@ MAXPLUS_LANE void store_masked(float* p, Lanes a, int count) {
   }
 }
 
-MAXPLUS_LANE Lanes exp(Lanes x) {
+// exp(r) - 1 for a remainder |r| <= ln 2 / 2, and 1.5 * 2^23 plus the power of two that goes with it in `t`.
+MAXPLUS_LANE Lanes exp_remainder(Lanes x, Lanes& t) {
   using E = ExpConstants;
   const Lanes magic = broadcast(E::kMagic);
-  const Lanes t = fma(x, broadcast(E::kInvLn2), magic);
+  t = fma(x, broadcast(E::kInvLn2), magic);
   const Lanes n = t - magic;
   const Lanes r = fma(n, broadcast(-E::kLn2Low), fma(n, broadcast(-E::kLn2High), x));
   Lanes p = broadcast(E::kC7);
@@ -122,8 +123,24 @@ MAXPLUS_LANE Lanes exp(Lanes x) {
   p = fma(p, r, broadcast(E::kC4));
   p = fma(p, r, broadcast(E::kC3));
   p = fma(p, r, broadcast(E::kC2));
-  p = fma(p, r * r, r) + broadcast(1.0f);
+  return fma(p, r * r, r);
+}
+
+MAXPLUS_LANE Lanes exp(Lanes x) {
+  Lanes t;
+  const Lanes p = exp_remainder(x, t) + broadcast(1.0f);
   return finish_exp(x, p, t);
+}
+
+// tanh(x) = e / (e + 2), e = exp(2 x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), which is exact enough near zero as well
+// (error about 3 ulp); beyond 10 it is 1 to the last bit. NaN stays NaN.
+MAXPLUS_LANE Lanes tanh(Lanes x) {
+  const Lanes inside = min(broadcast(10.0f), max(broadcast(-10.0f), x)), twice = inside + inside;
+  Lanes t;
+  const Lanes remainder = exp_remainder(twice, t);
+  const Lanes power = finish_exp(twice, broadcast(1.0f), t);
+  const Lanes e = fma(power, remainder, power - broadcast(1.0f));
+  return div(e, e + broadcast(2.0f));
 }
 
 }  // namespace maxplus::host::MAXPLUS_SIMD

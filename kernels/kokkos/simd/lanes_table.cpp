@@ -23,6 +23,7 @@ void table_max(float* out, const float* a, const float* b) { store(out, max(load
 void table_min(float* out, const float* a, const float* b) { store(out, min(load(a), load(b))); }
 void table_sqrt(float* out, const float* a) { store(out, sqrt(load(a))); }
 void table_exp(float* out, const float* a) { store(out, exp(load(a))); }
+void table_tanh(float* out, const float* a) { store(out, tanh(load(a))); }
 void table_round_bf16(float* out, const float* a) { store(out, round_bf16(load(a))); }
 float table_sum(const float* a) { return sum(load(a)); }
 float table_max_lane(const float* a) { return max_lane(load(a)); }
@@ -34,10 +35,10 @@ void table_tile(int rows, const float* a, std::int64_t row_stride_a, std::int64_
                     go_on ? Chain::go_on : Chain::from_zero);
 }
 
-constexpr LanesTable kTable = {table_load_masked, table_store_masked, table_select,     table_add, table_subtract,
-                               table_multiply,    table_divide,       table_fma,        table_max, table_min,
-                               table_sqrt,        table_exp,          table_round_bf16, table_sum, table_max_lane,
-                               table_exp1,        table_log1,         table_tile};
+constexpr LanesTable kTable = {table_load_masked, table_store_masked, table_select, table_add,        table_subtract,
+                               table_multiply,    table_divide,       table_fma,    table_max,        table_min,
+                               table_sqrt,        table_exp,          table_tanh,   table_round_bf16, table_sum,
+                               table_max_lane,    table_exp1,         table_log1,   table_tile};
 
 }  // namespace
 

@@ -18,6 +18,7 @@ struct LanesTable {
   void (*min)(float* out, const float* a, const float* b);
   void (*sqrt)(float* out, const float* a);
   void (*exp)(float* out, const float* a);
+  void (*tanh)(float* out, const float* a);
   void (*round_bf16)(float* out, const float* a);
   float (*sum)(const float* a);
   float (*max_lane)(const float* a);

@@ -30,24 +30,38 @@ void forward(float* out, float* inverse_rms, const float* in, const float* weigh
   }
 }
 
-// d in = r (d_out w) - in r^3 mean(d_out w in).
+// d in = r (d_out w) - in r^3 mean(d_out w in), and what arrives past the norm.
+enum class Past : std::uint8_t { nothing, addend };
+template <Past past>
+MAXPLUS_LANE void row_gradient(float* d_in, const float* addend, const float* d_out, const float* in, float r,
+                               const float* weight, std::int64_t channels) {
+  Lanes products = broadcast(0.0f);
+  for (std::int64_t c = 0; c < channels; c += kLanes) {
+    const int count = lanes_left(channels, c);
+    const Lanes d = load_masked(d_out + c, count, 0.0f) * load_masked(weight + c, count, 0.0f);
+    products = fma(d, load_masked(in + c, count, 0.0f), products);
+  }
+  const float pull = r * r * r * (sum(products) / static_cast<float>(channels));
+  for (std::int64_t c = 0; c < channels; c += kLanes) {
+    const int count = lanes_left(channels, c);
+    const Lanes d = load_masked(d_out + c, count, 0.0f) * load_masked(weight + c, count, 0.0f);
+    Lanes own = fma(load_masked(in + c, count, 0.0f), broadcast(-pull), d * broadcast(r));
+    if constexpr (past == Past::addend) own = load_masked(addend + c, count, 0.0f) + own;
+    store_masked(d_in + c, own, count);
+  }
+}
+
 void backward(float* d_in, const float* addend, const float* d_out, const float* in, const float* inverse_rms,
               const float* weight, std::int64_t rows, std::int64_t channels) {
-  for (std::int64_t t = 0; t < rows; ++t, d_in += channels, addend += channels, d_out += channels, in += channels) {
-    Lanes products = broadcast(0.0f);
-    for (std::int64_t c = 0; c < channels; c += kLanes) {
-      const int count = lanes_left(channels, c);
-      const Lanes d = load_masked(d_out + c, count, 0.0f) * load_masked(weight + c, count, 0.0f);
-      products = fma(d, load_masked(in + c, count, 0.0f), products);
-    }
-    const float r = inverse_rms[t];
-    const float pull = r * r * r * (sum(products) / static_cast<float>(channels));
-    for (std::int64_t c = 0; c < channels; c += kLanes) {
-      const int count = lanes_left(channels, c);
-      const Lanes d = load_masked(d_out + c, count, 0.0f) * load_masked(weight + c, count, 0.0f);
-      const Lanes own = fma(load_masked(in + c, count, 0.0f), broadcast(-pull), d * broadcast(r));
-      store_masked(d_in + c, load_masked(addend + c, count, 0.0f) + own, count);
-    }
+  for (std::int64_t at = 0, t = 0; t < rows; ++t, at += channels) {
+    row_gradient<Past::addend>(d_in + at, addend + at, d_out + at, in + at, inverse_rms[t], weight, channels);
+  }
+}
+
+void backward_alone(float* d_in, const float* d_out, const float* in, const float* inverse_rms, const float* weight,
+                    std::int64_t rows, std::int64_t channels) {
+  for (std::int64_t at = 0, t = 0; t < rows; ++t, at += channels) {
+    row_gradient<Past::nothing>(d_in + at, nullptr, d_out + at, in + at, inverse_rms[t], weight, channels);
   }
 }
 
@@ -83,7 +97,7 @@ void weight_gradient(float* d_weight, const float* d_out, const float* in, const
   store_masked(d_weight + c, chain, count);
 }
 
-constexpr NormTable kTable = {forward, backward, weight_gradient};
+constexpr NormTable kTable = {forward, backward, backward_alone, weight_gradient};
 
 }  // namespace
 
