@@ -110,7 +110,8 @@ int within_block(std::int64_t key) {
 }
 
 Block look_up(const AttentionForward& task, const State& s, std::int64_t first_key) {
-  Block b{};
+  Block b;
+  b.first_row = 0;
   while (s.limit[b.first_row] <= first_key) ++b.first_row;
   b.last_row = task.rows;
   while (s.first[b.last_row - 1] >= first_key + kAttentionKeyBlock) --b.last_row;
