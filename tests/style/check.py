@@ -12,6 +12,9 @@ import shutil
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+import unnamed
+
 MAX_LINES = 450
 MAX_SHOWN = 25
 SOURCE = (".hpp", ".cpp", ".cu", ".cuh")
@@ -230,6 +233,21 @@ def check_no_default_arguments(project):
                 head = index + 1
 
 
+def check_unnamed(project):
+    """Folders whose sources are compiled in bundles: those of src/, and the serial tests of all of tests/ but the kernels'."""
+    owners = {}
+    for name in project.under("src", ends=(".cpp",)) + project.under("tests", ends=("_test.cpp",)):
+        folder = "/".join(name.split("/")[:2])
+        if folder == "tests/kernels" or name.endswith("_mpi_test.cpp") or name.count("/") < 2:
+            continue
+        for line, given in set(unnamed.in_unnamed_namespaces(without_comments("\n".join(project.lines(name))))):
+            owners.setdefault((folder, given), {}).setdefault(name, line)
+    for (_, given), places in sorted(owners.items()):
+        if len(places) > 1:
+            (first, _), (second, line) = sorted(places.items())[:2]
+            yield second, line, f"'{given}' stands in the unnamed namespace of {first} too; sources of a folder are compiled in bundles"
+
+
 def check_scripts_parse(project):
     for name in project.names:
         if project.is_script(name) and not name.startswith("tests/data/"):
@@ -261,6 +279,7 @@ RULES = {
     "no_using_namespace": check_no_using_namespace,
     "no_machine_paths": check_no_machine_paths,
     "no_default_arguments": check_no_default_arguments,
+    "unnamed": check_unnamed,
     "scripts_parse": check_scripts_parse,
     "format": check_format,
 }
@@ -291,8 +310,6 @@ def main():
     root = os.path.abspath(sys.argv[1])
     check_project(root)
     if "--no-self-test" not in sys.argv:
-        sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-        sys.dont_write_bytecode = True
         import self_test
         self_test.run(Project, RULES, absent_tool)
 
