@@ -1,5 +1,5 @@
 #pragma once
-// The two 16-bit floating-point formats of weight files, as f32. Every value of either is exactly an f32.
+// The two 16-bit floating-point formats of weight files, as f32 (every value of either is exactly an f32), and back.
 
 #include <bit>
 #include <cstdint>
@@ -7,6 +7,13 @@
 namespace maxplus {
 
 inline float float_of_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+
+// Rounded to nearest, ties to even; what is not a number stays so.
+inline std::uint16_t bf16_of_float(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16) | 0x40u);
+  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
 
 inline float float_of_f16(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;

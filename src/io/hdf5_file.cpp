@@ -4,7 +4,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -203,6 +205,13 @@ void read_attribute(hid_t file, const std::string& path, const std::string& name
 }
 
 }  // namespace
+
+bool has_hdf5_magic(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char head[8] = {};
+  file.read(head, sizeof head);
+  return file && std::string_view(head, sizeof head) == std::string_view("\x89HDF\r\n\x1a\n", sizeof head);
+}
 
 void prepare_hdf5() {
   H5dont_atexit();

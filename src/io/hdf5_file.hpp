@@ -25,6 +25,9 @@ namespace maxplus {
 // would try again to write what a full disk has refused, on files that could not be closed, and crash or wait for ever.
 void prepare_hdf5();
 
+// Whether the file begins as HDF5 does; false for what cannot be read.
+bool has_hdf5_magic(const std::string& path);
+
 class Hdf5File {
  public:
   enum class Mode { read, read_write };

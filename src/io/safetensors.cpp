@@ -106,7 +106,7 @@ void check_entry(const SafetensorsHeader::Entry& entry, std::uint64_t buffer, co
 }
 
 // Entries sorted by their data must cover the buffer without hole or overlap.
-void check_cover(const std::vector<SafetensorsHeader::Entry>& sorted, std::uint64_t buffer, const std::string& where) {
+void check_cover(const std::deque<SafetensorsHeader::Entry>& sorted, std::uint64_t buffer, const std::string& where) {
   std::uint64_t covered = 0;
   for (const SafetensorsHeader::Entry& entry : sorted) {
     if (entry.offsets[0] != covered) {
@@ -162,6 +162,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : where_(pat
     return std::pair(a.offsets[0], a.offsets[1]) < std::pair(b.offsets[0], b.offsets[1]);
   });
   check_cover(header.entries, buffer.size(), where_);
+  entries_.reserve(header.entries.size());
   for (SafetensorsHeader::Entry& entry : header.entries) {
     SafetensorsEntry& out = entries_.emplace_back();
     out.name = std::move(entry.name);

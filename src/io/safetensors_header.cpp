@@ -13,6 +13,8 @@ namespace maxplus {
 
 namespace {
 
+constexpr std::size_t kMostNumbers = 32;  // extents of a tensor, far beyond any
+
 class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderEvents(SafetensorsHeader& header) : header_(header) {}
@@ -25,7 +27,10 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { return unexpected("binary data"); }
   bool number_unsigned(number_unsigned_t value) override {
     if (place_ != Place::numbers) return unexpected(fmt::format("the number {}", value));
-    (field_ == "shape" ? entry().shape : entry().offsets).push_back(value);
+    std::vector<std::uint64_t>& numbers = field_ == "shape" ? entry().shape : entry().offsets;
+    if (numbers.size() == kMostNumbers)
+      return fail(fmt::format("tensor '{}': '{}' has more than {} numbers", shown_name(key_), field_, kMostNumbers));
+    numbers.push_back(value);
     return true;
   }
   bool string(string_t& value) override {

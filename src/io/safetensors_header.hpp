@@ -3,6 +3,7 @@
 // than plain integers are seen before anything is built.
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ struct SafetensorsHeader {
     std::vector<std::uint64_t> shape, offsets;
     bool has_dtype = false, has_shape = false, has_offsets = false;
   };
-  std::vector<Entry> entries;  // in the order of the header
+  std::deque<Entry> entries;  // in the order of the header; grows without copies
   std::map<std::string, std::string> metadata;
 };
 

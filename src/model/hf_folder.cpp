@@ -80,33 +80,80 @@ std::unique_ptr<WeightSource> open_safetensors_weights(const std::filesystem::pa
   return std::make_unique<SafetensorsWeights>(file.string(), std::move(files));
 }
 
-std::unique_ptr<WeightSource> open_hf_weights(const std::filesystem::path& folder) {
+std::vector<SafetensorsFile> open_hf_files(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder / kWeights, ignored) && std::filesystem::exists(folder / kIndex, ignored))
-    return std::make_unique<SafetensorsWeights>((folder / kIndex).string(), open_safetensors_shards(folder / kIndex));
-  return open_safetensors_weights(folder / kWeights);
+    return open_safetensors_shards(folder / kIndex);
+  std::vector<SafetensorsFile> files;
+  files.emplace_back(folder / kWeights);
+  return files;
+}
+
+std::unique_ptr<WeightSource> open_hf_weights(const std::filesystem::path& folder) {
+  std::vector<SafetensorsFile> files = open_hf_files(folder);
+  const std::string where = files.size() == 1 ? files.front().where() : (folder / kIndex).string();
+  return std::make_unique<SafetensorsWeights>(where, std::move(files));
 }
 
 void load_hf_weights(const std::filesystem::path& folder, WeightSet& weights) {
-  load_weights(*open_hf_weights(folder), weights);
+  load_weights(open_hf_weights(folder), weights);
 }
 
-void write_hf_folder(const std::filesystem::path& folder, const WeightSet& weights) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ExitCode::cannot_create, Fault{folder.string(), "cannot be created: " + failed.message(),
-                                               "a place that can be written to", "check the path and its permissions"});
-  }
-  const ModelConfig& config = weights.config();
-  write_text_file(folder / kConfig, write_model_config(config).dump(2) + "\n");
+HfContents published_contents(const ModelConfig& config) {
+  HfContents contents;
+  contents.files[kConfig] = write_model_config(config).dump(2) + "\n";
   nlohmann::ordered_json generation = nlohmann::ordered_json::object();
   if (config.begin_token >= 0) generation["bos_token_id"] = config.begin_token;
   if (config.end_token >= 0) generation["eos_token_id"] = config.end_token;
-  write_text_file(folder / kGeneration, generation.dump(2) + "\n");
-  std::vector<SafetensorsTensor> tensors;
-  for (const Parameter& parameter : weights.parameters()) tensors.push_back({parameter.name, parameter.weight});
-  write_safetensors(folder / kWeights, std::move(tensors), {{"format", "pt"}});
+  contents.files[kGeneration] = generation.dump(2) + "\n";
+  return contents;
+}
+
+std::string config_with_dtype(const std::string& config, DType dtype) {
+  auto json = nlohmann::ordered_json::parse(config, nullptr, false);
+  MAXPLUS_REQUIRE(json.is_object(), "a config.json that has been read");
+  const char* name = dtype == DType::bf16 ? "bfloat16" : "float32";
+  const char* key = json.contains("dtype") && !json.contains("torch_dtype") ? "dtype" : "torch_dtype";
+  if (json.contains(key) && json[key] == name) return config;
+  json[key] = name;
+  return json.dump(2) + "\n";
+}
+
+void write_hf_folder(const std::filesystem::path& folder, const HfContents& contents, const ExportPlan& plan,
+                     const RankGroup& group, const ExportValues& values) {
+  group.agree_on_root([&] {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) {
+      throw Error(ExitCode::cannot_create,
+                  Fault{folder.string(), "cannot be created: " + failed.message(), "a place that can be written to",
+                        "check the path and its permissions"});
+    }
+    for (const auto& [name, text] : contents.files) write_text_file(folder / name, text);
+  });
+  write_export(folder, plan, group, values);
+  // Weights of an earlier export in the other form would hide the new ones.
+  group.agree_on_root([&] {
+    std::error_code ignored;
+    if (plan.index.empty()) {
+      std::filesystem::remove(folder / kIndex, ignored);
+    } else {
+      write_text_file(folder / kIndex, plan.index);
+      std::filesystem::remove(folder / kWeights, ignored);
+    }
+  });
+}
+
+ExportPlan plan_hf_weights(const WeightSet& weights, ExportOptions options) {
+  std::vector<ExportTensor> tensors;
+  for (const Parameter& parameter : weights.parameters()) tensors.push_back({parameter.name, parameter.global_extents});
+  options.metadata["format"] = "pt";  // which readers of published files ask for
+  return plan_export(std::move(tensors), "model", options);
+}
+
+void write_hf_folder(const std::filesystem::path& folder, const WeightSet& weights) {
+  write_hf_folder(folder, published_contents(weights.config()), plan_hf_weights(weights, {}), RankGroup(MPI_COMM_SELF),
+                  [&](std::size_t tensor) { return weights.parameters()[tensor].weight.span<float>(); });
 }
 
 }  // namespace maxplus

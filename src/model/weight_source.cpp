@@ -1,9 +1,13 @@
 #include "model/weight_source.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <xxhash.h>
 
 #include "base/strings.hpp"
 
@@ -67,13 +71,46 @@ std::int64_t WeightSource::Tensor::elements() const {
 
 bool is_derived_tensor(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
-void load_weights(const WeightSource& source, WeightSet& weights) {
+WeightPlan::WeightPlan(const ModelConfig& config, const WeightSource& source) {
+  if (config.layers > static_cast<std::int64_t>(source.tensors().size())) {
+    throw Error(ExitCode::data, Fault{source.where(), fmt::format("holds {} tensors", source.tensors().size()),
+                                      fmt::format("{} layers, as the configuration says", config.layers), ""});
+  }
+  counted_ = std::make_unique<Arena>("weights");
+  weights_ = std::make_unique<WeightSet>(config, *counted_);
+}
+
+CheckedWeights::CheckedWeights(std::shared_ptr<const WeightSource> source, const WeightSet& plan)
+    : source_(std::move(source)) {
   Places places;
-  for (std::size_t i = 0; i < source.tensors().size(); ++i) places.emplace(source.tensors()[i].name, i);
-  std::vector<Fault> faults = compare_with_family(source, places, weights);
+  for (std::size_t i = 0; i < source_->tensors().size(); ++i) places.emplace(source_->tensors()[i].name, i);
+  std::vector<Fault> faults = compare_with_family(*source_, places, plan);
   if (!faults.empty()) throw Error(ExitCode::data, std::move(faults));
-  for (const Parameter& parameter : weights.parameters())
-    source.read(places.at(parameter.name), parameter.weight.span<float>());
+  for (const Parameter& parameter : plan.parameters()) place_.push_back(places.at(parameter.name));
+}
+
+void load_weights(std::shared_ptr<const WeightSource> source, WeightSet& weights) {
+  const CheckedWeights checked(std::move(source), weights);
+  for (std::size_t i = 0; i < weights.parameters().size(); ++i)
+    checked.read(i, weights.parameters()[i].weight.span<float>());
+}
+
+std::string hash_of_weights(const CheckedWeights& weights, const WeightSet& plan) {
+  std::vector<std::size_t> order(plan.parameters().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return plan.parameters()[a].name < plan.parameters()[b].name; });
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+  MAXPLUS_REQUIRE(state != nullptr, "memory for a hash state");
+  XXH3_128bits_reset(state.get());
+  std::vector<float> values;
+  for (const std::size_t i : order) {
+    values.resize(static_cast<std::size_t>(plan.parameters()[i].global_size()));
+    weights.read(i, values);
+    XXH3_128bits_update(state.get(), values.data(), values.size() * sizeof(float));
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 }  // namespace maxplus

@@ -39,9 +39,37 @@ class WeightSource {
   virtual bool are_equal(std::size_t a, std::size_t b) const = 0;
 };
 
+// The weights that a configuration asks for, without data. Throws Error(ExitCode::data) when it speaks of more layers
+// than `source` has tensors: nothing is allocated by an unchecked number.
+class WeightPlan {
+ public:
+  WeightPlan(const ModelConfig& config, const WeightSource& source);
+  const WeightSet& weights() const { return *weights_; }
+
+ private:
+  std::unique_ptr<Arena> counted_;
+  std::unique_ptr<WeightSet> weights_;
+};
+
 // Strict: tensors that are missing, not known, of other extents or of a type that cannot be read are all told, each in
 // a line, and then nothing has been loaded. Throws Error(ExitCode::data).
-void load_weights(const WeightSource& source, WeightSet& weights);
+void load_weights(std::shared_ptr<const WeightSource> source, WeightSet& weights);
+
+// The same check, and then one tensor after the other by its published name: for who passes weights on without holding
+// them. `plan` may be without data.
+class CheckedWeights {
+ public:
+  CheckedWeights(std::shared_ptr<const WeightSource> source, const WeightSet& plan);
+  // Of plan.parameters()[parameter].
+  void read(std::size_t parameter, std::span<float> out) const { source_->read(place_[parameter], out); }
+
+ private:
+  std::shared_ptr<const WeightSource> source_;
+  std::vector<std::size_t> place_;
+};
+
+// WeightSet::hash of these weights, without holding more than one tensor.
+std::string hash_of_weights(const CheckedWeights& weights, const WeightSet& plan);
 
 // Older files carry the rotary frequencies of every layer, which follow from the configuration.
 bool is_derived_tensor(std::string_view name);

@@ -60,6 +60,7 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   contents.state = state.to_json().dump();
   contents.texts[kModelConfigText] = write_model_config(inputs.model.config).dump();
   if (inputs.model.tokenizer) contents.texts[kTokenizerText] = inputs.model.tokenizer->to_json().dump();
+  for (const auto& [name, text] : inputs.model.companions) contents.texts[kCompanionPrefix + name] = text;
   contents.texts[kDeckText] = effective_deck(deck);
   contents.texts[kDeckRecordText] = deck_record(deck).dump();
   contents.texts[kWeightsHashText] = engine.weights().hash();

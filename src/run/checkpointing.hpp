@@ -2,7 +2,8 @@
 // What a run puts into a checkpoint and takes out of it (the file itself: io/checkpoint_file).
 //
 // Tensors: "weights/NAME", "first_moment/NAME", "second_moment/NAME" and, with a reference that no file holds,
-// "reference/NAME", for every published parameter name. Texts: the network's config, tokenizer, effective deck, build.
+// "reference/NAME", for every published parameter name. Texts: the network's config, tokenizer, the
+// published files that travel along, effective deck, build.
 
 #include <cstdint>
 #include <set>

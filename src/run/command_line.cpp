@@ -223,6 +223,7 @@ void add_own(Options& options, CommandLine& line) {
                     [&](const std::string& text) { line.gradients = text; });
       break;
     case Command::inspect:
+    case Command::convert:
     case Command::report:
     case Command::print: break;
   }
@@ -253,6 +254,8 @@ void place_arguments(const CommandEntry& entry, const std::vector<std::string>& 
       line.deck = positional[i];
     } else if (names[i] == "MODEL") {
       line.model = positional[i];
+    } else if (names[i] == "OUT") {
+      line.target = positional[i];
     } else {
       line.file = positional[i];
     }

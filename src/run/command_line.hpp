@@ -22,6 +22,7 @@ enum class Command {
   advantage,
   replay,
   inspect,
+  convert,
   report,
 };
 
@@ -53,7 +54,8 @@ struct CommandLine {
 
   std::string deck;               // DECK of train, eval, replay
   std::string model;              // MODEL of generate, logprob, tokenize; --model of eval, else empty
-  std::string file;               // PROMPTS or FILE
+  std::string file;               // PROMPTS, FILE or IN
+  std::string target;             // OUT of convert
   std::vector<std::string> runs;  // RUN... of report
 
   std::vector<std::string> set;  // "table.key=value", in order

@@ -40,9 +40,15 @@ const std::vector<CommandEntry>& command_table() {
       {Command::replay, "replay", "DECK FILE", "train on recorded rollouts",
        "As train, with rollouts and rewards taken from FILE instead of being drawn and judged.",
        "maxplus replay deck.toml runs/first/rollouts.jsonl --gradients gradients.safetensors"},
-      {Command::inspect, "inspect", "FILE", "what a checkpoint, safetensors file or model folder holds",
+      {Command::inspect, "inspect", "FILE", "what a checkpoint, safetensors file, GGUF file or model folder holds",
        "Lists tensors with dtype, extents and hash, the metadata, and the weights_hash.",
        "maxplus inspect runs/first/checkpoints/iteration-000200.h5 --json"},
+      {Command::convert, "convert", "IN OUT", "a model from one kind of file to another",
+       "IN is a published folder, a GGUF file, a checkpoint or a safetensors file that carries its configuration.\n"
+       "OUT is new: NAME.safetensors, NAME.h5 (a checkpoint), or else a folder as transformers and vLLM open it. "
+       "Weights\n"
+       "are f32 afterwards; tokenizer and chat template travel along.",
+       "maxplus convert runs/first/checkpoints/iteration-000200.h5 models/first"},
       {Command::report, "report", "RUN...", "a page with the curves of one or more runs",
        "Reads run folders and writes report/index.html, one file that needs no network, and its figures.",
        "maxplus report runs/first runs/second"},

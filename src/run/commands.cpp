@@ -21,6 +21,7 @@
 #include "io/hdf5_file.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "run/command_line.hpp"
+#include "run/convert.hpp"
 #include "run/deck_checks.hpp"
 #include "run/inputs.hpp"
 #include "run/inspect.hpp"
@@ -167,6 +168,12 @@ int run_alone(const CommandLine& line) {
     case Command::inspect: {
       const DeviceRuntime runtime;
       std::fputs(inspect(line.file, line.output).c_str(), stdout);
+      return 0;
+    }
+    case Command::convert: {
+      const DeviceRuntime runtime;
+      const std::string text = convert_model(line.file, line.target, line.output);
+      if (line.verbosity != Verbosity::quiet) std::fputs(text.c_str(), stdout);
       return 0;
     }
     case Command::report: {

@@ -68,7 +68,7 @@ OpenedModel model_of_deck(const Deck& deck, const std::shared_ptr<const Tokenize
                                             "no more tokens than the model's vocabulary",
                                             "the tokenizer that the model was trained with"});
       }
-      model.tokenizer = tokenizer;
+      replace_tokenizer(model, tokenizer);
     }
     return model;
   }

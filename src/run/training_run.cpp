@@ -162,7 +162,7 @@ void TrainingRun::resume_or_start() {
     ++state_.restarts;
     saved_ = true;
     if (engine_->reference() != nullptr && state_.start_recorded) {
-      if (deck_.reference->path != "policy") open_model(deck_.reference->path).load(*engine_->reference_weights());
+      if (deck_.reference->path != "policy") open_network(deck_.reference->path).load(*engine_->reference_weights());
       engine_->reference()->pack_weights();
     }
   } else {
@@ -195,7 +195,7 @@ TrainingRun::Next TrainingRun::begin_loop() {
     if (deck_.reference->path == "policy") {
       ops::copy(engine_->stream(), reference.all(), engine_->weights().all());
     } else {
-      open_model(deck_.reference->path).load(reference);
+      open_network(deck_.reference->path).load(reference);
     }
     engine_->reference()->pack_weights();
   }

@@ -16,6 +16,7 @@ namespace {
 using PlainJson = nlohmann::json;  // objects are maps: a vocabulary has 10^5 keys
 
 constexpr std::int64_t kMaxTokenId = std::int64_t{1} << 24;
+constexpr std::int64_t kIdsWithoutToken = 4096;  // beside one for each token: what a list of tokens may leave out
 
 class HfTokenizerReader {
  public:
@@ -55,8 +56,9 @@ class HfTokenizerReader {
   }
 
   std::int32_t id_of(const PlainJson& value, std::string_view token) const {
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() >= kMaxTokenId)
-      refuse(fmt::format("the token {} has the id {}", in_quotes(token), in_quotes(value.dump())), "an integer from 0");
+    if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() >= most_ids_)
+      refuse(fmt::format("the token {} has the id {}", in_quotes(token), in_quotes(value.dump())),
+             fmt::format("an integer from 0, below {}", most_ids_));
     return value.get<std::int32_t>();
   }
   void set_token(std::int32_t id, const std::string& text) {
@@ -77,6 +79,7 @@ class HfTokenizerReader {
   const std::string& where_;
   BpeDescription result_;
   bool byte_level_ = false;
+  std::int64_t most_ids_ = 0;
 };
 
 void HfTokenizerReader::read_model() {
@@ -93,6 +96,8 @@ void HfTokenizerReader::read_model() {
     refuse("the model has a dropout", "null: ids would be random");
   const PlainJson& vocabulary = part(model, "vocab");
   if (!vocabulary.is_object() || vocabulary.empty()) refuse("the model has no vocab", "tokens with their ids");
+  const auto listed = static_cast<std::int64_t>(vocabulary.size() + part(json_, "added_tokens").size());
+  most_ids_ = std::min(kMaxTokenId, 2 * listed + kIdsWithoutToken);
   for (const auto& [token, id] : vocabulary.items()) {
     if (token.empty()) refuse("a token of the vocab is empty", "a text");
     set_token(id_of(id, token), token);

@@ -29,7 +29,7 @@ std::shared_ptr<const GgufFile> opened(const std::filesystem::path& path) {
 struct TinyLlama {
   explicit TinyLlama(const std::string& name)
       : file(opened(kGgufFolder / name)), config(read_gguf_config(*file)), model(config, {{170, 3, 100, 100, 7}}) {
-    load_weights(*open_gguf_weights(file, config), model.weights);
+    load_weights(open_gguf_weights(file, config), model.weights);
     model.network->pack_weights();
   }
   std::shared_ptr<const GgufFile> file;
@@ -199,7 +199,7 @@ TEST(GgufModel, TellsTensorsThatTheFamilyDoesNotHave) {
   Arena arena("weights", counted.peak(), Space::host);
   WeightSet weights(config, arena);
   try {
-    load_weights(*open_gguf_weights(file, config), weights);
+    load_weights(open_gguf_weights(file, config), weights);
     FAIL() << "was loaded";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::data);
