@@ -11,11 +11,11 @@ namespace maxplus {
 
 namespace {
 
-constexpr double kTwoPi = 6.28318530717958647693;
+constexpr double kFullTurn = 6.28318530717958647693;
 
 double llama3_frequency(double frequency, const RotaryScaling& scaling) {
   const double original = static_cast<double>(scaling.original_context);
-  const double wavelength = kTwoPi / frequency;
+  const double wavelength = kFullTurn / frequency;
   if (wavelength < original / scaling.high_frequency_factor) return frequency;
   if (wavelength > original / scaling.low_frequency_factor) return frequency / scaling.factor;
   const double share = (original / wavelength - scaling.low_frequency_factor) /
@@ -25,7 +25,7 @@ double llama3_frequency(double frequency, const RotaryScaling& scaling) {
 
 // The number of the pair, not a whole one, that turns so often within the original context.
 double pair_of_turns(const ModelConfig& config, double turns) {
-  const double positions_a_radian = static_cast<double>(config.rotary_scaling.original_context) / (turns * kTwoPi);
+  const double positions_a_radian = static_cast<double>(config.rotary_scaling.original_context) / (turns * kFullTurn);
   return static_cast<double>(config.head_width) * exact_log(positions_a_radian) / (2 * exact_log(config.rotary_theta));
 }
 
