@@ -101,12 +101,27 @@ FolderJson pre_tokenizer_json(const BpeDescription& description) {
   return {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}};
 }
 
+// Which tokens the vocabulary lists. Readers number added tokens that it does not list from its end on, whatever id
+// they have: so only those that stand there without a gap may be left out, as published files do.
+std::vector<bool> listed_tokens(const BpeDescription& description) {
+  const std::size_t count = description.tokens.size();
+  std::vector<bool> exists(count), ordinary(count);
+  for (std::size_t id = 0; id < count; ++id) exists[id] = ordinary[id] = !description.tokens[id].empty();
+  for (const AddedToken& token : description.added) ordinary[static_cast<std::size_t>(token.id)] = false;
+  std::size_t end = count;  // behind the last ordinary token
+  while (end > 0 && !ordinary[end - 1]) --end;
+  std::size_t last = count;  // behind the last token
+  while (last > 0 && !exists[last - 1]) --last;
+  const auto at = [&](std::size_t id) { return exists.begin() + static_cast<std::ptrdiff_t>(id); };
+  if (std::all_of(exists.begin(), at(last), [](bool there) { return there; })) std::fill(at(end), exists.end(), false);
+  return exists;
+}
+
 FolderJson model_json(const BpeDescription& description) {
   FolderJson::object_t vocabulary;  // ids are distinct, and so are tokens: no key is looked up
-  std::vector<bool> added(description.tokens.size());
-  for (const AddedToken& token : description.added) added[static_cast<std::size_t>(token.id)] = true;
+  const std::vector<bool> listed = listed_tokens(description);
   for (std::size_t id = 0; id < description.tokens.size(); ++id) {
-    if (!description.tokens[id].empty() && !added[id])
+    if (listed[id])
       vocabulary.std::vector<std::pair<const std::string, FolderJson>>::emplace_back(description.tokens[id], id);
   }
   FolderJson merges = FolderJson::array();
