@@ -7,6 +7,7 @@
 #include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "text/chat_template.hpp"
 #include "text/json_line.hpp"
 #include "text/line_file.hpp"
 #include "text/utf8.hpp"
@@ -67,13 +68,14 @@ std::vector<std::int32_t> tokens_of(const Json& line, const std::string& key, co
           "repair the line");
     }
     try {
-      ids = tokenizer.encode(text->get<std::string>(), SpecialText::as_text);
+      const auto written = text->get<std::string>();
+      ids = key == "prompt" ? encode_prompt(tokenizer, written) : tokenizer.encode(written, SpecialText::as_text);
+      if (key == "response") ids.push_back(answer_end(tokenizer));
     } catch (const Error& error) {
       Fault fault = error.faults().front();
       fault.where = where;
       throw Error(ExitCode::data, std::move(fault));
     }
-    if (key == "response") ids.push_back(tokenizer.end_token());
   }
   if (ids.empty()) bad(where, fmt::format("the {} is empty", key), "at least one token", "repair or remove the line");
   return ids;

@@ -35,9 +35,10 @@ struct LoadedDemonstrations {
 };
 
 // JSONL of {"prompt": text, "response": text} or {"prompt_ids", "response_ids"}, optional "weights": a number a
-// response token. To a response given as text the end token is added (with weight 1, if weights are given without one
-// for it); response_ids stand as they are. Together at most `context` tokens (0: no limit). Throws as load_problems
-// does.
+// response token. A prompt is one user turn where
+// the tokenizer has a chat template. To a response given as text the end token is added (with weight 1, if weights are
+// given without one for it); response_ids stand as they are. Together at most `context` tokens (0: no limit). Throws as
+// load_problems does.
 LoadedDemonstrations load_demonstrations(const std::filesystem::path& path,
                                          const std::shared_ptr<const Tokenizer>& tokenizer, std::int64_t context,
                                          OnBadLine on_bad_line);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.hpp"
+#include "text/chat_template.hpp"
 #include "text/json_line.hpp"
 #include "text/line_file.hpp"
 #include "text/utf8.hpp"
@@ -31,17 +32,11 @@ std::int64_t id_of_line(const Json& value, const std::string& key, const std::st
   return value.get<std::int64_t>();
 }
 
-std::string joined_messages(const Json& messages, const std::string& where) {
+std::string joined_contents(const std::vector<ChatMessage>& messages) {
   std::string text;
-  for (const Json& message : messages) {
-    const bool good = message.is_object() && message.contains("role") && message["role"].is_string() &&
-                      message.contains("content") && message["content"].is_string();
-    if (!good) {
-      bad_problem(where, "a message of the prompt is not of the form {\"role\", \"content\"}",
-                  "two texts, role and content", "repair the message");
-    }
+  for (const ChatMessage& message : messages) {
     if (!text.empty()) text += '\n';
-    text += message["content"].get<std::string>();
+    text += message.content;
   }
   return text;
 }
@@ -67,11 +62,13 @@ std::vector<std::int32_t> given_ids(const Json& value, const Tokenizer* tokenize
 void read_prompt(const Json& line, const ProblemFileOptions& options, const Tokenizer* tokenizer,
                  const std::string& where, Problem& problem) {
   const auto found = line.find(options.prompt_key);
+  std::vector<ChatMessage> messages;
   if (found != line.end()) {
     if (found->is_string()) {
       problem.prompt_text = found->get<std::string>();
     } else if (found->is_array() && !found->empty()) {
-      problem.prompt_text = joined_messages(*found, where);
+      messages = chat_messages_of(*found, where);
+      problem.prompt_text = joined_contents(messages);
     } else {
       bad_problem(where,
                   fmt::format("{} is {}", in_quotes(options.prompt_key),
@@ -93,7 +90,9 @@ void read_prompt(const Json& line, const ProblemFileOptions& options, const Toke
     bad_problem(where, "the prompt is text, and the model has no tokenizer", "'prompt_ids'",
                 "give token ids, or a model with a tokenizer");
   try {
-    problem.prompt = tokenizer->encode(problem.prompt_text, SpecialText::as_text);
+    const bool chat = !messages.empty() && tokenizer->chat() != nullptr;
+    problem.prompt = chat ? encode_chat(*tokenizer, messages, GenerationPrompt::add)
+                          : encode_prompt(*tokenizer, problem.prompt_text);
   } catch (const Error& error) {
     Fault fault = error.faults().front();
     fault.where = where;

@@ -1,6 +1,8 @@
 #pragma once
 // Problems from a JSONL file: {"id", "prompt" (text or messages) or "prompt_ids", "answer", "verifier", …}, one a line.
-// The deck may name the keys otherwise. Keys that are not named here are handed to the verifier.
+// The deck may name the keys otherwise. A text is one user turn where the tokenizer has a chat template; messages are a
+// conversation there, and elsewhere the text of their contents, a line each. Keys that are not named here are handed to
+// the verifier.
 
 #include <filesystem>
 #include <memory>

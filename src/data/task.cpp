@@ -7,6 +7,7 @@
 
 #include "data/countdown.hpp"
 #include "data/operators.hpp"
+#include "data/word_problems.hpp"
 #include "text/utf8.hpp"
 
 namespace maxplus {
@@ -27,6 +28,7 @@ const std::vector<TaskEntry>& tasks() {
       {"operators", "fill in two operators between three numbers so that, from left to right, the target comes out",
        make_operators_task},
       {"countdown", "combine the given numbers, each once, to reach the target", make_countdown_task},
+      {"word_problems", "one-step word problems of six kinds, for pretrained models", make_word_problems_task},
   };
   return entries;
 }

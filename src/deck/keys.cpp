@@ -106,7 +106,25 @@ void visit(TokenizerTable& t, KeyVisitor& v) {
                      .absent("path, or the model's"));
   v.key(&t.alphabet, Facts("alphabet", "of characters: the code points").absent("none"));
   v.key(&t.words, Facts("words", "of words: separated by white space, joined by one blank").absent("none"));
-  v.key(&t.path, Facts("path", "a tokenizer.json").path(PathKind::input).absent("the model's"));
+  v.key(
+      &t.path,
+      Facts("path", "a tokenizer.json, a folder with one, or a GGUF file").path(PathKind::input).absent("the model's"));
+  v.key(&t.end_token, Facts("end_token", "of path: the text of the token that ends an answer").absent("the file's"));
+  v.key(&t.chat_template,
+        Facts("chat_template",
+              "how prompts are written. auto: the model's template, which must be a known one; raw: as they are; "
+              "literal: with the prefixes and suffixes below")
+            .one_of({"auto", "raw", "literal", "chatml", "smollm2", "qwen2.5", "qwen3", "llama3", "llama3.1",
+                     "deepseek-r1"}));
+  v.key(&t.thinking, Facts("thinking", "of qwen3: false puts an empty thought before each answer"));
+  v.key(&t.chat_date, Facts("chat_date", "of llama3.1: the date that its system turn names"));
+  v.key(&t.chat_begin, Facts("chat_begin", "of literal: what a conversation begins with"));
+  v.key(&t.chat_system, Facts("chat_system", "of literal: what stands before and behind a system message"));
+  v.key(&t.chat_user, Facts("chat_user", "of literal: what stands before and behind a user's message"));
+  v.key(&t.chat_assistant, Facts("chat_assistant", "of literal: what stands before and behind an answer"));
+  v.key(&t.chat_generation, Facts("chat_generation",
+                                  "of literal: what asks for an answer; empty: the first of "
+                                  "chat_assistant"));
 }
 
 void visit(DataTable& t, KeyVisitor& v) {
@@ -301,7 +319,7 @@ void visit(Deck& deck, DeckVisitor& visitor) {
       [&deck](KeyVisitor& v) { v.key(&deck.title, Facts("title", "what this deck is for").may_change()); }, none);
   visit_table(visitor, deck.run, {"run", "the run as a whole"}, none);
   visit_table(visitor, deck.model, {"model", "the policy: a path, or a shape to start from random weights"}, none);
-  visit_table(visitor, deck.tokenizer, {"tokenizer", "where the model brings none"}, none);
+  visit_table(visitor, deck.tokenizer, {"tokenizer", "where the model brings none, or brings another"}, none);
   visit_table(visitor, deck.data, {"data", "problems: files, or a built-in task"},
               {&deck.data.task_keys, [&deck] { return !deck.data.task.empty(); }, "the task"});
   visit_reward(deck.reward, visitor);

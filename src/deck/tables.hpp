@@ -44,10 +44,14 @@ struct ModelTable {
 };
 
 struct TokenizerTable {
-  std::string kind;  // characters | words; empty: the model's, or path
-  std::string alphabet;
-  std::string words;
-  std::string path;
+  std::string kind;  // characters | words
+  std::string alphabet, words;
+  std::string path;       // tokenizer.json, a folder with one, or a GGUF file
+  std::string end_token;  // of path: the text of the token that ends an answer
+  std::string chat_template = "auto";
+  bool thinking = true;
+  std::string chat_date = "26 Jul 2024", chat_begin, chat_generation;
+  std::vector<std::string> chat_system, chat_user, chat_assistant;  // each a prefix and a suffix
 };
 
 struct DataTable {

@@ -162,7 +162,9 @@ int run_alone(const CommandLine& line) {
       std::fputs(check_text(line).c_str(), stdout);
       return 0;
     }
-    case Command::tokenize: write_lines(line, tokenize_lines(line.model, line.file, line.tokenize)); return 0;
+    case Command::tokenize:
+      write_lines(line, tokenize_lines(checked_deck(line, DeckUse::model, 1), line.file, line.tokenize));
+      return 0;
     case Command::score: write_lines(line, score_lines(line)); return 0;
     case Command::advantage: write_lines(line, advantage_lines(line)); return 0;
     case Command::inspect: {
@@ -213,7 +215,8 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
       return 0;
     }
     case Command::generate: {
-      const Deck deck = checked_deck(line, DeckUse::model, world.size());
+      Deck deck = checked_deck(line, DeckUse::model, world.size());
+      if (line.generate.prompt == GenerateOptions::Prompt::raw) deck.tokenizer.chat_template = "raw";
       const std::vector<std::string> lines = generate_lines(deck, line.file, line.generate, mpi, world);
       if (speaks) write_lines(line, lines);
       return 0;

@@ -29,6 +29,7 @@ class Checker {
   void model();
   void shape();
   void tokenizer();
+  void chat();
   void data();
   void reward();
   void evaluation();
@@ -149,6 +150,36 @@ void Checker::tokenizer() {
   if (!t.alphabet.empty() && t.kind != "characters") {
     add("tokenizer.alphabet", "[tokenizer] an alphabet is given, but the kind is not \"characters\"",
         "kind = \"characters\"", "kind = \"characters\"");
+  }
+}
+
+void Checker::chat() {
+  const TokenizerTable& t = deck_.tokenizer;
+  if (!clear({"tokenizer.kind", "tokenizer.path", "tokenizer.chat_template", "tokenizer.end_token"})) return;
+  if (!t.end_token.empty() && t.path.empty()) {
+    add("tokenizer.end_token", "[tokenizer] end_token is given without path", "path = \"tokenizer.json\"",
+        "of another model: stop in [generation]");
+  }
+  if (!t.kind.empty() && t.chat_template != "auto" && t.chat_template != "raw") {
+    add("tokenizer.chat_template",
+        fmt::format("[tokenizer] chat_template = \"{}\" does not go with kind = \"{}\"", t.chat_template, t.kind),
+        "a published tokenizer, which has the tokens of a template", "remove chat_template");
+  }
+  const bool literal = t.chat_template == "literal";
+  const std::pair<const char*, const std::vector<std::string>&> roles[] = {
+      {"chat_system", t.chat_system}, {"chat_user", t.chat_user}, {"chat_assistant", t.chat_assistant}};
+  for (const auto& [name, around] : roles) {
+    const std::string key = std::string("tokenizer.") + name;
+    if (!around.empty() && (around.size() != 2 || !literal)) {
+      add(key,
+          literal ? fmt::format("[tokenizer] {} has {} texts", name, around.size())
+                  : fmt::format("[tokenizer] {} is given, but chat_template is not \"literal\"", name),
+          literal ? "two: what stands before and behind a message" : "chat_template = \"literal\"",
+          fmt::format("{} = [\"<|im_start|>user\\n\", \"<|im_end|>\\n\"]", name));
+    } else if (around.empty() && literal && std::string_view(name) != "chat_system") {
+      add(key, fmt::format("[tokenizer] chat_template = \"literal\" has no {}", name),
+          "two texts: what stands before and behind a message", "");
+    }
   }
 }
 
@@ -375,6 +406,7 @@ void check_deck(const Deck& deck, DeckUse use, int ranks, std::vector<Fault>& fa
   Checker checker(deck, use, ranks, faults);
   checker.model();
   checker.tokenizer();
+  checker.chat();
   if (use == DeckUse::model) return;
   checker.data();
   checker.reward();

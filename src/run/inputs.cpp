@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "data/problem_file.hpp"
 #include "model/families/family.hpp"
+#include "run/text_choice.hpp"
 
 namespace maxplus {
 
@@ -18,18 +19,6 @@ namespace {
 Locate locate_in(const Deck& deck, const std::string& table) {
   return
       [&deck, table](std::string_view key) { return deck.where(key.empty() ? table : table + "." + std::string(key)); };
-}
-
-std::shared_ptr<const Tokenizer> deck_tokenizer(const Deck& deck) {
-  const TokenizerTable& table = deck.tokenizer;
-  if (!table.path.empty()) {
-    throw Error(ExitCode::config,
-                Fault{deck.where("tokenizer.path"),
-                      fmt::format("[tokenizer] path = '{}' cannot be read by this version", table.path),
-                      "kind = \"characters\" or \"words\"", "a model folder or a checkpoint that holds its tokenizer"});
-  }
-  if (table.kind.empty()) return nullptr;
-  return tokenizer_from_keys(table.kind, table.alphabet, table.words, deck.where("tokenizer"));
 }
 
 ModelConfig shape_of_deck(const Deck& deck, const Tokenizer& tokenizer) {
@@ -58,28 +47,22 @@ ModelConfig shape_of_deck(const Deck& deck, const Tokenizer& tokenizer) {
 }
 
 OpenedModel model_of_deck(const Deck& deck, const std::shared_ptr<const Tokenizer>& tokenizer) {
-  if (!deck.model.path.empty()) {
-    OpenedModel model = open_model(deck.model.path);
-    if (tokenizer) {
-      if (tokenizer->vocabulary_size() > model.config.vocabulary) {
-        throw Error(ExitCode::config, Fault{deck.where("tokenizer"),
-                                            fmt::format("the tokenizer has {} tokens, the model {}",
-                                                        tokenizer->vocabulary_size(), model.config.vocabulary),
-                                            "no more tokens than the model's vocabulary",
-                                            "the tokenizer that the model was trained with"});
-      }
-      replace_tokenizer(model, tokenizer);
-    }
-    return model;
-  }
+  if (!deck.model.path.empty()) return open_deck_model(deck, tokenizer);
   if (!tokenizer) {
+    throw Error(
+        ExitCode::config,
+        Fault{deck.where("model"), "a network from random weights needs a tokenizer, and the deck names none",
+              "[tokenizer] kind = \"characters\" or \"words\", path, or a [data] task that brings its own", ""});
+  }
+  if (tokenizer->end_token() < 0) {
     throw Error(ExitCode::config,
-                Fault{deck.where("model"), "a network from random weights needs a tokenizer, and the deck names none",
-                      "[tokenizer] kind = \"characters\" or \"words\", or a [data] task that brings its own", ""});
+                Fault{deck.where("tokenizer.path"),
+                      fmt::format("'{}' does not say which token ends an answer", deck.tokenizer.path),
+                      "end_token, the text of one", "end_token = \"<|endoftext|>\""});
   }
   OpenedModel model;
   model.config = shape_of_deck(deck, *tokenizer);
-  model.tokenizer = tokenizer;
+  model.tokenizer = as_deck_writes(deck, tokenizer);
   const auto seed = static_cast<std::uint64_t>(deck.run.seed);
   model.load = [seed](WeightSet& weights) { weights.initialise(seed); };
   model.description = fmt::format("{} of random weights", model.config.family);
@@ -133,9 +116,7 @@ std::vector<std::int32_t> stop_tokens(const Deck& deck, const OpenedModel& model
     }
   }
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
-  if (stop.empty() && model.tokenizer) stop.push_back(model.tokenizer->end_token());
-  if (stop.empty() && model.config.end_token >= 0) stop.push_back(model.config.end_token);
-  return stop;
+  return stop.empty() ? usual_stop_tokens(model) : stop;
 }
 
 std::int64_t room_for_prompts(const Deck& deck, const ModelConfig& model) {
@@ -177,9 +158,13 @@ std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::stri
   options.max_prompt_tokens = room_for_prompts(deck, inputs.model.config);
   options.answer = ProblemFileOptions::Answer::optional;
   for (const VerifierEntry& entry : verifiers()) options.verifiers.emplace_back(entry.name);
-  LoadedProblems loaded = load_problems(path, inputs.model.tokenizer, options);
-  if (!loaded.skip_summary.empty()) notes->push_back(loaded.skip_summary);
-  return loaded.source;
+  try {
+    LoadedProblems loaded = load_problems(path, inputs.model.tokenizer, options);
+    if (!loaded.skip_summary.empty()) notes->push_back(loaded.skip_summary);
+    return loaded.source;
+  } catch (const Error& error) {
+    rethrow_with_reason(inputs.model, error);
+  }
 }
 
 nlohmann::json overlaid(nlohmann::json keys, const nlohmann::json& over) {
@@ -223,7 +208,7 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
                       fmt::format("[data] preset = '{}' is not known to this version", deck.data.preset), "no preset",
                       "prompt_key, answer_key, id_key and verifier_key name the fields of other files"});
   }
-  if (sound("tokenizer")) collect([&] { deck_tokenizer(deck); });
+  if (sound("tokenizer")) collect([&] { kind_tokenizer(deck); });
   if (sound("data") && !deck.data.task.empty()) {
     collect([&] { task = make_task(deck.data.task, deck.data.task_keys, nullptr, locate_in(deck, "data")); });
   }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "run/text_choice.hpp"
 #include "text/json_line.hpp"
 #include "text/line_file.hpp"
 
@@ -27,12 +28,11 @@ TokenLine parse(const std::string& text, const std::string& where, std::int64_t 
     }
   } else if (const auto given = line.find("text"); given != line.end() && given->is_string()) {
     result.text = given->get<std::string>();
-  } else if (line.contains("messages")) {
-    throw Error(ExitCode::data,
-                Fault{where, "'messages' need a chat template, and this model has none", "\"text\" or \"ids\"", ""});
+  } else if (const auto messages = line.find("messages"); messages != line.end()) {
+    result.messages = chat_messages_of(*messages, where);
   } else {
-    throw Error(ExitCode::data,
-                Fault{where, "the line has neither 'ids' nor 'text'", "{\"ids\": [...]} or {\"text\": \"...\"}", ""});
+    throw Error(ExitCode::data, Fault{where, "the line has neither 'ids' nor 'text' nor 'messages'",
+                                      "{\"ids\": [...]}, {\"text\": \"...\"} or {\"messages\": [...]}", ""});
   }
   return result;
 }
@@ -67,28 +67,27 @@ std::vector<TokenLine> read_token_lines(const std::filesystem::path& file, std::
   return lines;
 }
 
-std::vector<TokenLine> read_encoded_lines(const std::filesystem::path& file, const Tokenizer* tokenizer,
-                                          std::int64_t vocabulary, std::int64_t context) {
+std::vector<std::int32_t> encode_line(const TokenLine& line, const Tokenizer& tokenizer, SpecialText special,
+                                      GenerationPrompt generation) {
+  if (line.ids) return *line.ids;
+  try {
+    return line.messages ? encode_chat(tokenizer, *line.messages, generation) : tokenizer.encode(line.text, special);
+  } catch (const Error& error) {
+    const Fault& fault = error.faults().front();
+    throw Error(error.code(), Fault{line.where, fault.found, fault.expected, fault.advice});
+  }
+}
+
+std::vector<TokenLine> read_encoded_lines(const std::filesystem::path& file, const OpenedModel& model) {
   std::vector<TokenLine> lines;
   for_lines(file, [&](const std::string& text, const std::string& where) {
-    TokenLine line = parse(text, where, vocabulary);
-    if (!line.ids) {
-      if (tokenizer == nullptr) {
-        throw Error(
-            ExitCode::data,
-            Fault{where, "text needs a tokenizer, and this model has none that this version reads", "\"ids\"", ""});
-      }
-      try {
-        line.ids = tokenizer->encode(line.text, SpecialText::as_tokens);
-      } catch (const Error& error) {
-        const Fault& fault = error.faults().front();
-        throw Error(error.code(), Fault{where, fault.found, fault.expected, fault.advice});
-      }
-    }
+    TokenLine line = parse(text, where, model.config.vocabulary);
+    if (!line.ids && !model.tokenizer) refuse_text(model, where);
+    if (!line.ids) line.ids = encode_line(line, *model.tokenizer, SpecialText::as_tokens, GenerationPrompt::none);
     const auto length = static_cast<std::int64_t>(line.ids->size());
-    if (length < 1 || length > context) {
+    if (length < 1 || length > model.config.context) {
       throw Error(ExitCode::data, Fault{where, fmt::format("the sequence has {} tokens", length),
-                                        fmt::format("1 to {} (the model's context)", context), ""});
+                                        fmt::format("1 to {} (the model's context)", model.config.context), ""});
     }
     lines.push_back(std::move(line));
   });

@@ -16,6 +16,7 @@
 #include "run/machine.hpp"
 #include "run/model_source.hpp"
 #include "run/replay_file.hpp"
+#include "run/text_choice.hpp"
 #include "run/training_run.hpp"
 #include "text/tokenizer.hpp"
 #include "verify/response_text.hpp"
@@ -80,11 +81,17 @@ Json float_list(std::span<const float> values, std::size_t first_null) {
 std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem::path& problems,
                                         const GenerateOptions& options, const MpiEnvironment& mpi,
                                         const Communicator& world) {
-  const OpenedModel model = open_model(deck.model.path);
+  const OpenedModel model = open_deck_model(deck, deck_tokenizer(deck));
   ProblemFileOptions reading;
   reading.answer = ProblemFileOptions::Answer::optional;
   reading.max_prompt_tokens = model.config.context - 1;
-  const LoadedProblems loaded = load_problems(problems, model.tokenizer, reading);
+  const LoadedProblems loaded = [&] {
+    try {
+      return load_problems(problems, model.tokenizer, reading);
+    } catch (const Error& error) {
+      rethrow_with_reason(model, error);
+    }
+  }();
   std::vector<Problem> mine;
   std::vector<std::int64_t> numbers = dealt_to_rank(loaded.source->size(), world.rank(), world.size());
   for (std::int64_t i : numbers) mine.push_back(loaded.source->at(i));
@@ -108,11 +115,7 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
   rule.sampling.top_k = greedy ? 0 : static_cast<std::int32_t>(options.top_k);
   rule.sampling.top_p = greedy ? 1.0f : static_cast<float>(options.top_p);
   rule.seed = static_cast<std::uint64_t>(options.seed);
-  if (model.tokenizer)
-    rule.stop.push_back(model.tokenizer->end_token());
-  else if (model.config.end_token >= 0)
-    rule.stop.push_back(model.config.end_token);
-
+  rule.stop = usual_stop_tokens(model);
   rule.max_new_tokens = options.max_new_tokens;
   std::vector<GenerationRequest> requests;
   for (std::size_t p = 0; p < mine.size(); ++p) {
@@ -152,9 +155,8 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
 
 std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::path& file, double temperature,
                                        const MpiEnvironment& mpi, const Communicator& world) {
-  const OpenedModel model = open_model(deck.model.path);
-  const std::vector<TokenLine> input =
-      read_encoded_lines(file, model.tokenizer.get(), model.config.vocabulary, model.config.context);
+  const OpenedModel model = open_deck_model(deck, deck_tokenizer(deck));
+  const std::vector<TokenLine> input = read_encoded_lines(file, model);
   std::vector<std::int64_t> numbers =
       dealt_to_rank(static_cast<std::int64_t>(input.size()), world.rank(), world.size());
   std::int64_t longest = 1;
@@ -180,30 +182,22 @@ std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::
   return gather_lines(world, lines);
 }
 
-std::vector<std::string> tokenize_lines(const std::filesystem::path& path, const std::filesystem::path& file,
-                                        TokenizeOptions options) {
-  const OpenedModel model = open_model(path);
-  if (!model.tokenizer) {
-    throw Error(ExitCode::data, Fault{path.string(), "the model has no tokenizer that this version reads",
-                                      "a checkpoint of a run that had one", ""});
-  }
+std::vector<std::string> tokenize_lines(const Deck& deck, const std::filesystem::path& file, TokenizeOptions options) {
+  std::shared_ptr<const Tokenizer> tokenizer = deck_tokenizer(deck);
+  tokenizer = as_deck_writes(deck, tokenizer ? tokenizer : open_tokenizer(deck.model.path));
   const SpecialText meaning =
       options.special == TokenizeOptions::Special::as_text ? SpecialText::as_text : SpecialText::as_tokens;
+  const GenerationPrompt generation =
+      options.ending == TokenizeOptions::Ending::generation_prompt ? GenerationPrompt::add : GenerationPrompt::none;
   std::vector<std::string> lines;
-  for (const TokenLine& line : read_token_lines(file, model.config.vocabulary)) {
+  for (const TokenLine& line : read_token_lines(file, tokenizer->vocabulary_size())) {
     Json answer;
     if (line.ids) {
-      answer["text"] = model.tokenizer->decode(*line.ids);
+      answer["text"] = tokenizer->decode(*line.ids);
     } else {
-      std::vector<std::int32_t> ids;
-      try {
-        ids = model.tokenizer->encode(line.text, meaning);
-      } catch (const Error& error) {
-        throw Error(error.code(), Fault{line.where, error.faults().front().found, error.faults().front().expected,
-                                        error.faults().front().advice});
-      }
+      const std::vector<std::int32_t> ids = encode_line(line, *tokenizer, meaning, generation);
       Json pieces = Json::array();
-      for (std::int32_t id : ids) pieces.push_back(model.tokenizer->piece(id));
+      for (const std::int32_t id : ids) pieces.push_back(tokenizer->piece(id));
       answer["ids"] = ids;
       answer["pieces"] = std::move(pieces);
     }
@@ -217,7 +211,7 @@ EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& pa
   Deck asked = deck;
   if (!path.empty()) {
     asked.model.path = path.string();
-    asked.tokenizer = {};
+    asked.tokenizer.kind = asked.tokenizer.path = asked.tokenizer.end_token = "";  // chat keys stay
   }
   const RunInputs inputs = open_inputs(asked, InputsFor::evaluation);
   if (inputs.held_out.empty()) {

@@ -27,8 +27,7 @@ std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::
                                        const MpiEnvironment& mpi, const Communicator& world);
 
 // Lines {"text"} to {"ids", "pieces"}, {"ids"} to {"text"}.
-std::vector<std::string> tokenize_lines(const std::filesystem::path& model, const std::filesystem::path& file,
-                                        TokenizeOptions options);
+std::vector<std::string> tokenize_lines(const Deck& deck, const std::filesystem::path& file, TokenizeOptions options);
 
 // Collective. Held-out accuracy of a model (empty path: the deck's) under a deck.
 EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& model, const MpiEnvironment& mpi,

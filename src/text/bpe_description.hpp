@@ -50,8 +50,9 @@ struct BpeDescription {
   TextNormalizer normalizer = TextNormalizer::none;
   bool ignore_merges = false;  // a word that is a token is taken whole
   std::optional<std::int32_t> begin, end, unknown, padding;
-  std::string chat_template;  // as published; empty: none
-  ChatSettings chat;          // what is made of it
+  std::vector<std::int32_t> stop;  // tokens that end an answer, as the model's files say; may be empty
+  std::string chat_template;       // as published; empty: none
+  ChatSettings chat;               // what is made of it
   bool operator==(const BpeDescription&) const = default;
 };
 

@@ -1,4 +1,6 @@
 // A tokenizer's description as JSON, the form that checkpoints carry. Lists only: objects with 10^5 keys are slow.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -36,6 +38,14 @@ ChatSettings stored_chat(const Json& json) {
   json.at("system").get_to(chat.system);
   json.at("user").get_to(chat.user);
   json.at("assistant").get_to(chat.assistant);
+  const std::vector<std::string>& names = chat_format_names();
+  const bool known = chat.format == "auto" || chat.format == "raw" || chat.format == "literal" ||
+                     std::find(names.begin(), names.end(), chat.format) != names.end();
+  const auto pair_or_none = [](const std::vector<std::string>& around) { return around.empty() || around.size() == 2; };
+  if (!known || !pair_or_none(chat.system) || !pair_or_none(chat.user) || !pair_or_none(chat.assistant)) {
+    throw Error(ExitCode::data, Fault{"", fmt::format("the stored tokenizer writes chats as '{}'", chat.format),
+                                      "a known format", "use the version of maxplus that wrote it"});
+  }
   return chat;
 }
 
@@ -65,6 +75,7 @@ BpeDescription stored_description(const Json& json) {
   d.end = stored_id(json, "end");
   d.unknown = stored_id(json, "unknown");
   d.padding = stored_id(json, "padding");
+  d.stop = json.value("stop", std::vector<std::int32_t>());
   d.chat_template = json.at("chat_template").get<std::string>();
   d.chat = stored_chat(json.at("chat"));
   return d;
@@ -80,6 +91,7 @@ Json description_to_json(const BpeDescription& d) {
   store_id(json, "end", d.end);
   store_id(json, "unknown", d.unknown);
   store_id(json, "padding", d.padding);
+  json["stop"] = d.stop;
   json["chat_template"] = d.chat_template;
   json["chat"] = chat_to_json(d.chat);
   json["splits"] = Json::array();

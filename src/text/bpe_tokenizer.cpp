@@ -41,14 +41,18 @@ class BpeTokenizer final : public Tokenizer {
         vocabulary_(std::move(vocabulary)),
         raw_added_(added_with(description_.added, description_.normalizer, false)),
         normalized_added_(added_with(description_.added, description_.normalizer, true)),
-        special_(bytes_.size()),
-        chat_(make_chat_template(description_.chat, description_.chat_template,
-                                 description_.begin ? bytes_[static_cast<std::size_t>(*description_.begin)] : "")) {
+        special_(bytes_.size()) {
+    set_chat();
     for (const SplitStep& step : description_.splits) patterns_.emplace_back(step.expression, where);
     for (const AddedToken& token : description_.added) {
       special_[static_cast<std::size_t>(token.id)] = token.special;
       added_ids_.emplace(token.content, token.id);
     }
+  }
+
+  BpeTokenizer(const BpeTokenizer& other, ChatSettings settings) : BpeTokenizer(other) {
+    description_.chat = std::move(settings);
+    set_chat();
   }
 
   std::vector<std::int32_t> encode(std::string_view text, SpecialText special) const override {
@@ -85,6 +89,10 @@ class BpeTokenizer final : public Tokenizer {
   const BpeDescription& description() const { return description_; }
 
  private:
+  void set_chat() {
+    chat_ = make_chat_template(description_.chat, description_.chat_template,
+                               description_.begin ? token_bytes(*description_.begin) : std::string());
+  }
   struct Span {
     std::size_t begin, end;
   };
@@ -226,6 +234,7 @@ std::shared_ptr<const Tokenizer> make_bpe_tokenizer(BpeDescription description, 
   if (description.tokens.empty()) refuse_bpe(where, "the tokenizer has no tokens", "a vocabulary");
   check_id(description.begin, description.tokens.size(), "begin", where);
   check_id(description.end, description.tokens.size(), "end", where);
+  for (const std::int32_t id : description.stop) check_id(id, description.tokens.size(), "stop", where);
   check_id(description.unknown, description.tokens.size(), "unknown", where);
   const std::vector<BpeVocabulary::Merge> merges = merges_of(description, where);
   std::vector<std::string> bytes(description.tokens.size()), words(description.tokens.size());
@@ -246,6 +255,17 @@ std::shared_ptr<const Tokenizer> make_bpe_tokenizer(BpeDescription description, 
   using Words = BpeVocabulary::WholeWords;
   BpeVocabulary vocabulary(std::move(words), merges, description.ignore_merges ? Words::always : Words::by_merges);
   return std::make_shared<BpeTokenizer>(std::move(description), std::move(bytes), std::move(vocabulary), where);
+}
+
+std::shared_ptr<const Tokenizer> with_chat(const std::shared_ptr<const Tokenizer>& tokenizer, ChatSettings settings) {
+  if (const auto* bpe = dynamic_cast<const BpeTokenizer*>(tokenizer.get()))
+    return std::make_shared<BpeTokenizer>(*bpe, std::move(settings));
+  if (settings.format != "auto" && settings.format != "raw") {
+    throw Error(ExitCode::config,
+                Fault{"", fmt::format("chat_template = \"{}\" does not go with this tokenizer", settings.format),
+                      "a published tokenizer, which has the tokens of a template", "chat_template = \"raw\""});
+  }
+  return tokenizer;
 }
 
 const BpeDescription* bpe_description_of(const Tokenizer& tokenizer) {

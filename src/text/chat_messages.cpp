@@ -51,6 +51,15 @@ std::vector<std::int32_t> encode_prompt(const Tokenizer& tokenizer, const std::s
   return encode_chat(tokenizer, {&question, 1}, GenerationPrompt::add);
 }
 
+std::int32_t answer_end(const Tokenizer& tokenizer) {
+  if (tokenizer.chat() != nullptr && !tokenizer.chat()->end_of_turn().empty()) {
+    if (const auto id = tokenizer.id_of(tokenizer.chat()->end_of_turn())) return *id;
+  }
+  if (tokenizer.end_token() >= 0) return tokenizer.end_token();
+  throw Error(ExitCode::data, Fault{"", "the tokenizer does not say which token ends an answer", "an end token",
+                                    "[tokenizer] path with end_token = its text"});
+}
+
 std::vector<std::int32_t> encode_chat(const Tokenizer& tokenizer, std::span<const ChatMessage> messages,
                                       GenerationPrompt generation) {
   if (tokenizer.chat() == nullptr) {

@@ -58,8 +58,15 @@ class ChatTemplate {
 std::shared_ptr<const ChatTemplate> make_chat_template(const ChatSettings& settings, std::string_view published,
                                                        const std::string& begin_token);
 
+// The same tokenizer with other settings. Error(ExitCode::config) where it cannot write conversations (it is none of
+// bpe_description.hpp) and the settings ask for it.
+std::shared_ptr<const Tokenizer> with_chat(const std::shared_ptr<const Tokenizer>& tokenizer, ChatSettings settings);
+
 // Ids of a prompt: `text` as one user turn if the tokenizer has a chat template, else as it is.
 std::vector<std::int32_t> encode_prompt(const Tokenizer& tokenizer, const std::string& text);
+// The token that ends an answer: that of the chat template if there is one, else the tokenizer's. Error(ExitCode::data)
+// if neither is known.
+std::int32_t answer_end(const Tokenizer& tokenizer);
 // Ids of a conversation, ready for the answer. Error(ExitCode::data) if the tokenizer has no chat template.
 std::vector<std::int32_t> encode_chat(const Tokenizer& tokenizer, std::span<const ChatMessage> messages,
                                       GenerationPrompt generation);

@@ -152,6 +152,7 @@ PublishedTokenizer read_gguf_tokenizer(const GgufFile& file) {
     const std::optional<std::int32_t> id = read_token_id(file, name, d.tokens.size());
     if (id && std::find(result.stop.begin(), result.stop.end(), *id) == result.stop.end()) result.stop.push_back(*id);
   }
+  d.stop = result.stop;
   return result;
 }
 

@@ -193,6 +193,7 @@ PublishedTokenizer read_hf_tokenizer(const std::filesystem::path& path) {
     std::erase(result.stop, *description.end);
     result.stop.insert(result.stop.begin(), *description.end);
   }
+  description.stop = result.stop;
   return result;
 }
 

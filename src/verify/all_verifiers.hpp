@@ -15,6 +15,7 @@ extern const char* const kFormatGrammar;
 extern const char* const kLengthGrammar;
 extern const char* const kRandomGrammar;
 extern const char* const kOperatorsGrammar;
+extern const char* const kWordProblemsGrammar;
 extern const char* const kCommandGrammar;
 
 std::shared_ptr<const Verifier> make_exact_verifier(KeyReader& keys, const VerifierSettings& settings);
@@ -25,6 +26,7 @@ std::shared_ptr<const Verifier> make_format_verifier(KeyReader& keys, const Veri
 std::shared_ptr<const Verifier> make_length_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_random_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_operators_verifier(KeyReader& keys, const VerifierSettings& settings);
+std::shared_ptr<const Verifier> make_word_problems_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_command_verifier(KeyReader& keys, const VerifierSettings& settings);
 
 }  // namespace maxplus

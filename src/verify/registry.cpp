@@ -33,10 +33,15 @@ Fault unknown_verifier(std::string_view name, const std::string& where) {
 
 const std::vector<VerifierEntry>& verifiers() {
   static const std::vector<VerifierEntry> entries = {
-      {"exact", kExactGrammar, make_exact_verifier},       {"regex", kRegexGrammar, make_regex_verifier},
-      {"number", kNumberGrammar, make_number_verifier},    {"countdown", kCountdownGrammar, make_countdown_verifier},
-      {"format", kFormatGrammar, make_format_verifier},    {"length", kLengthGrammar, make_length_verifier},
-      {"random", kRandomGrammar, make_random_verifier},    {"operators", kOperatorsGrammar, make_operators_verifier},
+      {"exact", kExactGrammar, make_exact_verifier},
+      {"regex", kRegexGrammar, make_regex_verifier},
+      {"number", kNumberGrammar, make_number_verifier},
+      {"countdown", kCountdownGrammar, make_countdown_verifier},
+      {"format", kFormatGrammar, make_format_verifier},
+      {"length", kLengthGrammar, make_length_verifier},
+      {"random", kRandomGrammar, make_random_verifier},
+      {"operators", kOperatorsGrammar, make_operators_verifier},
+      {"word_problems", kWordProblemsGrammar, make_word_problems_verifier},
       {"command", kCommandGrammar, make_command_verifier},
   };
   return entries;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -12,6 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "data/demonstration.hpp"
+#include "text/bpe_description.hpp"
+#include "text/hf_tokenizer.hpp"
 
 namespace maxplus {
 namespace {
@@ -171,6 +174,35 @@ TEST_F(ProblemFile, RefusesBadDemonstrations) {
     const auto faults = refused([&] { load_demonstrations(write(line), tokenizer_, 5, OnBadLine::stop); }, ExitCode::data);
     EXPECT_TRUE(faults[0].where.ends_with("p.jsonl:1")) << line;
   }
+}
+
+TEST_F(ProblemFile, WritesTextsAndMessagesAsTheChatTemplateDoes) {
+  BpeDescription description = read_hf_tokenizer(std::string(MAXPLUS_TEST_DATA) + "/tokenizers/qwen2").description;
+  description.chat.format = "chatml";
+  const auto tokenizer = make_bpe_tokenizer(description, "qwen2");
+  const auto path = write(R"({"prompt": "2+2?", "answer": "4"})" "\n"
+                          R"({"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "a<|im_end|>"}], "answer": "4"})");
+  const auto source = load_problems(path, tokenizer, {}).source;
+  EXPECT_EQ(tokenizer->decode(source->at(0).prompt), "<|im_start|>user\n2+2?<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(source->at(0).prompt_text, "2+2?");
+  const Problem second = source->at(1);
+  EXPECT_EQ(tokenizer->decode(second.prompt),
+            "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\na<|im_end|><|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(std::count(second.prompt.begin(), second.prompt.end(), 1502), 2) << "that of the content is text";
+  EXPECT_EQ(second.prompt_text, "s\na<|im_end|>");
+
+  const auto demonstrations =
+      load_demonstrations(write(R"({"prompt": "q", "response": "r"})"), tokenizer, 0, OnBadLine::stop);
+  const Demonstration d = demonstrations.source->at(0);
+  EXPECT_EQ(tokenizer->decode(d.prompt), "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(tokenizer->decode(d.response), "r<|im_end|>");
+
+  description.chat.format = "auto";
+  description.chat_template = "{{ of nobody }}";
+  const auto unknown = make_bpe_tokenizer(description, "qwen2");
+  const auto faults = refused([&] { load_problems(write(kGood), unknown, {}); }, ExitCode::data);
+  EXPECT_NE(faults[0].found.find("chat template is not known"), std::string::npos);
+  EXPECT_NE(faults[0].advice.find("raw"), std::string::npos);
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include "data/task.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -228,6 +230,76 @@ TEST(Tasks, ListAllFaultsOfTheirKeysAtOnce) {
   EXPECT_EQ(faults_of("countdown", nlohmann::json::object(), make_word_tokenizer("0 1 2")).size(), 1U);
   EXPECT_NE(faults_of("operator", nlohmann::json::object(), nullptr)[0].found.find("did you mean 'operators'"), std::string::npos);
   EXPECT_EQ(task_keys("operators").size(), 13U);
+}
+
+// The operands of a question are its two numbers; those of an example stand in every prompt.
+std::pair<int, int> numbers_in(const std::string& question) {
+  std::vector<int> found;
+  for (std::size_t i = 0; i < question.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(question[i])) == 0) continue;
+    found.push_back(std::stoi(question.substr(i)));
+    while (i < question.size() && std::isdigit(static_cast<unsigned char>(question[i])) != 0) ++i;
+  }
+  EXPECT_EQ(found.size(), 2u) << question;
+  return {std::min(found[0], found[1]), std::max(found[0], found[1])};
+}
+
+TEST(WordProblems, HoldsOutOperandsThatNoTrainingQuestionHas) {
+  const auto words = task("word_problems", {{"problems", 6000}, {"held_out", 300}});
+  const auto train = words->train(), held_out = words->held_out();
+  ASSERT_EQ(held_out->size(), 300);
+  // Sums and products on one side, differences on the other: in these the larger number is one more than the operand.
+  std::set<std::pair<int, int>> sums, differences, trained_sums, trained_differences;
+  std::set<std::string> texts, trained_texts;
+  std::map<std::string, int> kinds, trained_kinds;
+  const auto sort_in = [](const Problem& p, auto& of_sums, auto& of_differences, auto& of_kinds, auto& of_texts) {
+    const auto kind = p.extra["kind"].get<std::string>();
+    auto pair = numbers_in(p.prompt_text);
+    const bool difference = kind == "gives" || kind == "lost";
+    const std::int64_t right = difference         ? pair.second - pair.first
+                               : kind == "boxes" ? pair.first * pair.second
+                                                 : pair.first + pair.second;
+    EXPECT_EQ(p.answer.get<std::int64_t>(), right) << p.prompt_text;
+    (difference ? of_differences : of_sums).insert(difference ? std::pair(pair.first, pair.second - 1) : pair);
+    ++of_kinds[kind];
+    of_texts.insert(p.prompt_text);
+  };
+  for (std::int64_t i = 0; i < held_out->size(); ++i) sort_in(held_out->at(i), sums, differences, kinds, texts);
+  for (std::int64_t i = 0; i < 6000; ++i)
+    sort_in(train->at(i), trained_sums, trained_differences, trained_kinds, trained_texts);
+  EXPECT_EQ(texts.size(), 300u);
+  std::set<std::pair<int, int>> held = sums, trained = trained_sums;
+  held.insert(differences.begin(), differences.end());
+  trained.insert(trained_differences.begin(), trained_differences.end());
+  EXPECT_GT(held.size(), 25u);
+  for (const auto& pair : held) EXPECT_EQ(trained.count(pair), 0u) << pair.first << " " << pair.second;
+  for (const auto& example : {std::pair(5, 8), std::pair(4, 8), std::pair(3, 6)}) EXPECT_EQ(held.count(example), 0u);
+  ASSERT_EQ(kinds.size(), 6u);
+  for (const auto& [kind, count] : kinds) {
+    EXPECT_EQ(count, 50) << kind;
+    EXPECT_NEAR(trained_kinds[kind], 1000, 144) << kind;  // 6000 draws of probability 1/6: five deviations
+  }
+}
+
+TEST(WordProblems, AreFunctionsOfTheirNumbersAndWriteTheirExamples) {
+  const auto first = task("word_problems", nlohmann::json::object()), second = task("word_problems", nlohmann::json::object());
+  const auto other = task("word_problems", {{"problem_seed", 2}});
+  int different = 0;
+  for (const std::int64_t i : {99'999, 0, 17}) {
+    EXPECT_EQ(first->train()->at(i).prompt, second->train()->at(i).prompt);
+    different += first->train()->at(i).prompt_text != other->train()->at(i).prompt_text;
+  }
+  EXPECT_GT(different, 0);
+  EXPECT_NE(first->train()->hash(), other->train()->hash());
+  const Problem p = first->train()->at(5);
+  const std::string prompt = first->tokenizer()->decode(p.prompt);
+  EXPECT_EQ(prompt.find("Kim has 8 balls and finds 5 more. How many balls does Kim have now?\n8 + 5 = 13\n"), 0u);
+  EXPECT_EQ(prompt.substr(prompt.size() - p.prompt_text.size() - 1), p.prompt_text + "\n");
+  const Demonstration d = first->demonstrations()->at(5);
+  EXPECT_EQ(d.prompt, p.prompt);
+  const std::string answer = first->tokenizer()->decode(std::span(d.response).first(d.response.size() - 1));
+  EXPECT_EQ(answer.substr(answer.find("= ") + 2), std::to_string(p.answer.get<std::int64_t>()));
+  EXPECT_EQ(d.response.back(), first->tokenizer()->end_token());
 }
 
 }  // namespace

@@ -149,8 +149,23 @@ TEST(RandomVerifier, IsAFunctionOfSeedAndRollout) {
   EXPECT_FALSE(verifier->judges());
 }
 
+TEST(WordProblemsVerifier, TakesTheLastIntegerOfAnAnswerThatEnded) {
+  check("word_problems", {}, {{"13", "8 + 5 = 13", yes}, {"13", "13, I think 12", no}, {"-7", "14-7=-7", yes}, {"7", "14 - 7 = 7.", yes},
+                              {"1234", "1,234", yes}, {"1234", "1, 2, 34", no}, {"12", "0012", yes}, {"5", "5 apples and none", yes}, {"5", "3.5", yes},
+                              {"5", "five", none}, {"5", "-", none}, {"5", "", none}, {"\"5\"", "5", yes}, {"\" 5 \"", "5", yes}, {"0", "-0", yes},
+                              {"99999999999999999999", "99999999999999999999", unusable}, {"\"99999999999999999999\"", "99999999999999999999", yes},
+                              {"5.5", "5", unusable}, {"\"x5\"", "5", unusable}, {"\"-\"", "5", unusable}, {"null", "5", unusable}, {"{}", "5", unusable}});
+  Problem problem;
+  problem.answer = 5;
+  Rollout cut;
+  cut.finish = Finish::length;
+  const Assessment a = make("word_problems", {})->assess(problem, cut, "2 + 3 = 5");
+  EXPECT_EQ(name_of(a.verdict), name_of(none));
+  EXPECT_EQ(a.extracted, "5");
+}
+
 TEST(Verifiers, PublishTheirGrammarAndListAllFaults) {
-  EXPECT_EQ(verifiers().size(), 9U);
+  EXPECT_EQ(verifiers().size(), 10U);
   for (const VerifierEntry& entry : verifiers()) EXPECT_GT(describe_verifier(entry.name).size(), 200U);
   EXPECT_THROW(describe_verifier("nothing"), Error);
   RewardTable table;
