@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kokkos/bf16/bf16_table.hpp"
 #include "kokkos/kernel_table.hpp"
 #include "kokkos/region.hpp"
 #include "kokkos/simd/matmul_table.hpp"
@@ -15,16 +16,27 @@ namespace maxplus::ops {
 namespace {
 
 using host::MatmulTable;
-using host::Packing;
 using host::PackJob;
 using host::ProductJob;
 using host::ProductShare;
 
 std::int64_t panels_of(std::int64_t outputs) { return (outputs + kPanelWidth - 1) / kPanelWidth; }
 
-Packing packing_of(Arithmetic arithmetic) {
-  return arithmetic == Arithmetic::f32 ? Packing::as_is : Packing::bf16_pairs;
+const MatmulTable& table_of(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::f32: break;
+    case Arithmetic::bf16_dot: return host::bf16_dot_table();
+    case Arithmetic::bf16_tiles: return host::bf16_tiles_table();
+  }
+  return MAXPLUS_TABLE(matmul_table);
 }
+
+// Words of 4 bytes.
+std::int64_t packed_words(std::int64_t outputs, std::int64_t inputs, Arithmetic arithmetic) {
+  return panels_of(outputs) * kPanelWidth * (arithmetic == Arithmetic::f32 ? inputs : host::bf16_units(inputs));
+}
+
+float* words_of(const TensorView& packed) { return static_cast<float*>(packed.data()); }
 
 void pack(const Stream& stream, std::int64_t panels, const PackJob& whole, void (*body)(const PackJob&)) {
   host::for_each_range(stream, panels, [&](std::int64_t first, std::int64_t last, int) {
@@ -52,9 +64,8 @@ int threads_over_rows(int threads, std::int64_t tiles, std::int64_t panels) {
   return best;
 }
 
-void run_product(const Stream& stream, const ProductJob& job, std::int64_t rows) {
+void run_product(const Stream& stream, const MatmulTable& table, const ProductJob& job, std::int64_t rows) {
   if (rows == 0 || job.outputs == 0) return;
-  const MatmulTable& table = MAXPLUS_TABLE(matmul_table);
   host::Team& team = stream.impl().team;
   const std::int64_t panels = panels_of(job.outputs);
   const std::int64_t tiles = (rows + table.tile_rows - 1) / table.tile_rows;
@@ -83,37 +94,50 @@ void forward(const Stream& stream, const TensorView& out, const float* residual,
   check_matrix("in", in);
   const std::int64_t rows = in.extent(0), inputs = in.extent(1);
   check_view("out", out, DType::f32, {rows, outputs});
-  check_size("packed", packed, DType::f32, packed_elements(outputs, inputs));
-  run_product(stream,
-              ProductJob{in.as<float>(), inputs, 1, packing_of(arithmetic), packed.as<float>(), inputs, outputs,
-                         out.as<float>(), outputs, host::Start::from_zero, residual},
+  check_size("packed", packed, packed_type(arithmetic), packed_elements(outputs, inputs, arithmetic));
+  run_product(stream, table_of(arithmetic),
+              ProductJob{in.as<float>(), inputs, 1, words_of(packed), inputs, outputs, out.as<float>(), outputs,
+                         host::Start::from_zero, residual},
               rows);
 }
 
 }  // namespace
 
-std::int64_t packed_elements(std::int64_t outputs, std::int64_t inputs) {
-  return panels_of(outputs) * kPanelWidth * inputs;
+std::string_view name_of(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::f32: break;
+    case Arithmetic::bf16_dot: return "bf16_dot";
+    case Arithmetic::bf16_tiles: return "bf16_tiles";
+  }
+  return "f32";
+}
+
+Arithmetic native_bf16() {
+  return host::instruction_set_in_use() == host::InstructionSet::amx ? Arithmetic::bf16_tiles : Arithmetic::bf16_dot;
+}
+
+DType packed_type(Arithmetic arithmetic) { return arithmetic == Arithmetic::f32 ? DType::f32 : DType::bf16; }
+
+std::int64_t packed_elements(std::int64_t outputs, std::int64_t inputs, Arithmetic arithmetic) {
+  return packed_words(outputs, inputs, arithmetic) * (arithmetic == Arithmetic::f32 ? 1 : 2);
 }
 
 void pack_weight(const Stream& stream, TensorView packed, TensorView weight, Arithmetic arithmetic) {
   const host::Region region("pack_weight");
   check_matrix("weight", weight);
   const std::int64_t outputs = weight.extent(0), inputs = weight.extent(1);
-  check_size("packed", packed, DType::f32, packed_elements(outputs, inputs));
-  pack(stream, panels_of(outputs),
-       PackJob{packed.as<float>(), weight.as<float>(), outputs, inputs, packing_of(arithmetic), 0, 0},
-       MAXPLUS_TABLE(matmul_table).pack_rows);
+  check_size("packed", packed, packed_type(arithmetic), packed_elements(outputs, inputs, arithmetic));
+  pack(stream, panels_of(outputs), PackJob{words_of(packed), weight.as<float>(), outputs, inputs, 0, 0},
+       table_of(arithmetic).pack_rows);
 }
 
 void pack_weight_transposed(const Stream& stream, TensorView packed, TensorView weight, Arithmetic arithmetic) {
   const host::Region region("pack_weight_transposed");
   check_matrix("weight", weight);
   const std::int64_t inputs = weight.extent(0), outputs = weight.extent(1);
-  check_size("packed", packed, DType::f32, packed_elements(outputs, inputs));
-  pack(stream, panels_of(outputs),
-       PackJob{packed.as<float>(), weight.as<float>(), inputs, outputs, packing_of(arithmetic), 0, 0},
-       MAXPLUS_TABLE(matmul_table).pack_columns);
+  check_size("packed", packed, packed_type(arithmetic), packed_elements(outputs, inputs, arithmetic));
+  pack(stream, panels_of(outputs), PackJob{words_of(packed), weight.as<float>(), inputs, outputs, 0, 0},
+       table_of(arithmetic).pack_columns);
 }
 
 void matmul(const Stream& stream, TensorView out, TensorView in, TensorView packed, std::int64_t outputs,
@@ -129,8 +153,9 @@ void matmul_add_residual(const Stream& stream, TensorView out, TensorView residu
   forward(stream, out, residual.as<float>(), in, packed, outputs, arithmetic);
 }
 
-std::int64_t weight_gradient_scratch(const Stream&, std::int64_t tokens, std::int64_t, std::int64_t inputs) {
-  return packed_elements(inputs, tokens);
+std::int64_t weight_gradient_scratch(const Stream&, std::int64_t tokens, std::int64_t, std::int64_t inputs,
+                                     Arithmetic arithmetic) {
+  return packed_words(inputs, tokens, arithmetic);
 }
 
 void matmul_weight_gradient(const Stream& stream, TensorView d_weight, TensorView d_out, TensorView in,
@@ -140,14 +165,13 @@ void matmul_weight_gradient(const Stream& stream, TensorView d_weight, TensorVie
   const std::int64_t outputs = d_weight.extent(0), inputs = d_weight.extent(1), tokens = in.extent(0);
   check_view("in", in, DType::f32, {tokens, inputs});
   check_view("d_out", d_out, DType::f32, {tokens, outputs});
-  check_size("scratch", scratch, DType::f32, weight_gradient_scratch(stream, tokens, outputs, inputs));
+  check_size("scratch", scratch, DType::f32, weight_gradient_scratch(stream, tokens, outputs, inputs, arithmetic));
   if (tokens == 0) return;
-  pack(stream, panels_of(inputs),
-       PackJob{scratch.as<float>(), in.as<float>(), tokens, inputs, packing_of(arithmetic), 0, 0},
-       MAXPLUS_TABLE(matmul_table).pack_columns);
-  run_product(stream,
-              ProductJob{d_out.as<float>(), 1, outputs, packing_of(arithmetic), scratch.as<float>(), tokens, inputs,
-                         d_weight.as<float>(), inputs, host::Start::from_output, nullptr},
+  pack(stream, panels_of(inputs), PackJob{scratch.as<float>(), in.as<float>(), tokens, inputs, 0, 0},
+       table_of(arithmetic).pack_columns);
+  run_product(stream, table_of(arithmetic),
+              ProductJob{d_out.as<float>(), 1, outputs, scratch.as<float>(), tokens, inputs, d_weight.as<float>(),
+                         inputs, host::Start::from_output, nullptr},
               outputs);
 }
 

@@ -43,14 +43,7 @@ std::string backend_description() {
                      Kokkos::DefaultHostExecutionSpace::name());
 }
 
-std::string instruction_set() {
-  switch (host::instruction_set_in_use()) {
-    case host::InstructionSet::avx512: return "avx512";
-    case host::InstructionSet::avx2: return "avx2";
-    case host::InstructionSet::plain: break;
-  }
-  return "plain";
-}
+std::string instruction_set() { return std::string(host::name_of(host::instruction_set_in_use())); }
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");

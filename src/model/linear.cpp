@@ -7,9 +7,10 @@ namespace maxplus {
 
 Linear::Linear(TensorView weight, Packing packing, ops::Arithmetic arithmetic, Arena& packed)
     : weight_(weight), packing_(packing), arithmetic_(arithmetic) {
-  packed_ = packed.take(DType::f32, {ops::packed_elements(outputs(), inputs())});
+  packed_ = packed.take(ops::packed_type(arithmetic_), {ops::packed_elements(outputs(), inputs(), arithmetic_)});
   if (packing_ == Packing::both)
-    packed_transposed_ = packed.take(DType::f32, {ops::packed_elements(inputs(), outputs())});
+    packed_transposed_ =
+        packed.take(ops::packed_type(arithmetic_), {ops::packed_elements(inputs(), outputs(), arithmetic_)});
 }
 
 void Linear::pack(const Stream& stream) {
@@ -36,7 +37,7 @@ void Linear::backward_weight(const Stream& stream, TensorView d_weight, TensorVi
 }
 
 std::int64_t Linear::scratch_elements(const Stream& stream, std::int64_t tokens) const {
-  return ops::weight_gradient_scratch(stream, tokens, outputs(), inputs());
+  return ops::weight_gradient_scratch(stream, tokens, outputs(), inputs(), arithmetic_);
 }
 
 }  // namespace maxplus

@@ -57,6 +57,15 @@ Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads) {
   return mpi.ranks_on_node() * threads > cores ? Stream::Waiting::sleep : Stream::Waiting::spin_briefly;
 }
 
+ops::Arithmetic arithmetic_here(const std::string& compute) {
+  return compute == "bf16" ? ops::native_bf16() : ops::Arithmetic::f32;
+}
+
+ops::Arithmetic common_arithmetic(const std::string& compute, const Communicator& world) {
+  // bf16_dot stands before bf16_tiles, and every processor can compute it.
+  return static_cast<ops::Arithmetic>(world.minimum(static_cast<std::int64_t>(arithmetic_here(compute))));
+}
+
 std::int64_t head_block_rows(std::int64_t vocabulary) {
   return std::clamp<std::int64_t>(kHeadBlockElements / std::max<std::int64_t>(1, vocabulary), 16, 256);
 }

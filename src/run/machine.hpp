@@ -2,10 +2,12 @@
 // What this process sees of its machine: cores, memory, time; and whether a plan of memory fits.
 
 #include <cstdint>
+#include <string>
 
 #include "comm/communicator.hpp"
 #include "comm/environment.hpp"
 #include "device/stream.hpp"
+#include "ops/matmul.hpp"
 #include "roles/engine.hpp"
 
 namespace maxplus {
@@ -17,6 +19,11 @@ double unix_time();
 
 // Threads may spin only where every thread of the node has a core.
 Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads);
+
+// What `compute` of a deck (f32 | bf16) stands for: on this processor, and on all of a job's (collective), which must
+// not differ in it.
+ops::Arithmetic arithmetic_here(const std::string& compute);
+ops::Arithmetic common_arithmetic(const std::string& compute, const Communicator& world);
 
 // Rows of logits held at once: about 16 MiB, at least 16 rows.
 std::int64_t head_block_rows(std::int64_t vocabulary);

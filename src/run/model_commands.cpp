@@ -32,7 +32,7 @@ constexpr std::int64_t kDecodingRows = 32;
 std::unique_ptr<Engine> inference_engine(EngineShape shape, const OpenedModel& model, const Deck& deck,
                                          const MpiEnvironment& mpi, const Communicator& world) {
   shape.model = model.config;
-  shape.arithmetic = deck.model.compute == "bf16" ? ops::Arithmetic::bf16_dot : ops::Arithmetic::f32;
+  shape.arithmetic = common_arithmetic(deck.model.compute, world);
   shape.threads = static_cast<int>(deck.run.threads);
   shape.limits.head_block = head_block_rows(model.config.vocabulary);
   const MemoryPlan plan = Engine::plan(shape, 0, 1);

@@ -156,8 +156,9 @@ std::optional<std::string> Recorder::checkpoint_to_resume() {
   return found.path;
 }
 
-void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, std::int64_t baseline_bytes,
+void Recorder::begin_files(const RunState& state, const Engine& engine, std::int64_t baseline_bytes,
                            const Algorithm& algorithm) {
+  const MemoryPlan& plan = engine.memory_plan();
   if (!speaks()) return;
   const fs::path folder(folder_);
   // A line belongs to the state if its iteration is completed there; the line of iteration 0 and those of the warm
@@ -197,7 +198,7 @@ void Recorder::begin_files(const RunState& state, const MemoryPlan& plan, std::i
   manifest_["backend"] = backend_description();
   manifest_["processor"] = processor_name();
   manifest_["instruction_set"] = instruction_set();
-  manifest_["arithmetic"] = deck_.model.compute == "bf16" ? "bf16_dot" : "f32";
+  manifest_["arithmetic"] = ops::name_of(engine.shape().arithmetic);
   manifest_["threads"] = deck_.run.threads;
   manifest_["model"] = inputs_.model.description;
   manifest_["inputs"] = nlohmann::json::parse(inputs_record(inputs_));

@@ -65,7 +65,7 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
       std::max(std::min(inputs.model.config.context, inputs.longest_prompt + answers), inputs.longest_recorded);
   EngineShape shape;
   shape.model = inputs.model.config;
-  shape.arithmetic = deck.model.compute == "bf16" ? ops::Arithmetic::bf16_dot : ops::Arithmetic::f32;
+  shape.arithmetic = arithmetic_here(deck.model.compute);
   shape.threads = static_cast<int>(deck.run.threads);
   // A sequence that a file brings may be as long as the context, so a batch always has room for one.
   shape.limits.batch_tokens =
@@ -112,7 +112,8 @@ ExitCode TrainingRun::run() {
       }
     }
   }
-  const EngineShape shape = engine_shape(deck_, inputs_);
+  EngineShape shape = engine_shape(deck_, inputs_);
+  shape.arithmetic = common_arithmetic(deck_.model.compute, world_);
   const MemoryPlan plan = Engine::plan(shape, world_.rank(), world_.size());
   require_memory(plan, mpi_.ranks_on_node(), world_);
 
@@ -169,7 +170,7 @@ void TrainingRun::resume_or_start() {
     inputs_.model.load(engine_->weights());
   }
   engine_->policy().pack_weights();
-  recorder_->begin_files(state_, engine_->memory_plan(), baseline_bytes_, *algorithm_);
+  recorder_->begin_files(state_, *engine_, baseline_bytes_, *algorithm_);
 }
 
 // The gradient of the first step of the loop under the published names, before clipping.

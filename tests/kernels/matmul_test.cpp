@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kokkos/bf16/bf16_table.hpp"
 #include "kokkos/kernel_table.hpp"
 #include "reference/matmul.hpp"
 #include "reference/random_values.hpp"
@@ -32,10 +33,26 @@ TensorView view(std::vector<float>& values, std::initializer_list<std::int64_t> 
   return TensorView(values.data(), DType::f32, Space::host, extents);
 }
 
+// Memory of a packed matrix, poisoned: all bits of a word set are a NaN, and so are all bits of a bf16 number.
+class PackedMatrix {
+ public:
+  PackedMatrix(std::int64_t outputs, std::int64_t inputs, Arithmetic arithmetic)
+      : type_(ops::packed_type(arithmetic)),
+        elements_(ops::packed_elements(outputs, inputs, arithmetic)),
+        bytes_(static_cast<std::size_t>(elements_) * size_of(type_), 0xff) {}
+  TensorView view() { return TensorView(bytes_.data(), type_, Space::host, {elements_}); }
+
+ private:
+  DType type_;
+  std::int64_t elements_;
+  std::vector<std::uint8_t> bytes_;
+};
+
 std::vector<std::int64_t> row_counts() {
   std::vector<std::int64_t> rows;
-  for (std::int64_t m = 1; m <= 64; ++m) rows.push_back(m);
-  rows.push_back(kMostRows);
+  for (std::int64_t m = 1; m <= 26; ++m) rows.push_back(m);
+  for (const std::int64_t m : {std::int64_t{31}, std::int64_t{32}, std::int64_t{33}, std::int64_t{49}, kMostRows})
+    rows.push_back(m);
   return rows;
 }
 
@@ -48,24 +65,32 @@ bool untouched(const std::vector<float>& values, std::int64_t first) {
 }
 
 // Rows do not depend on each other, so one product of the most rows serves all numbers of them, and all threads.
-const std::vector<float>& expected_product(const std::vector<float>& in, const std::vector<float>& weight, std::int64_t outputs,
-                                           std::int64_t inputs, Arithmetic arithmetic) {
+const std::vector<float>& expected_product(const std::vector<float>& in, const std::vector<float>& weight,
+                                           std::int64_t outputs, std::int64_t inputs, Arithmetic arithmetic) {
   static std::map<std::tuple<std::int64_t, std::int64_t, Arithmetic>, std::vector<float>> known;
   std::vector<float>& product = known[{outputs, inputs, arithmetic}];
   if (product.empty()) product = reference::product(in, weight, kMostRows, outputs, inputs, arithmetic);
   return product;
 }
 
-// Runs the rest of the scope with each instruction set that this processor has.
+// Runs the rest of the scope with each instruction set that this processor has, and with the emulation of the bf16
+// instructions; as many as have a body of their own for the arithmetic.
 template <class F>
-void for_each_instruction_set(F f) {
+void for_each_body(Arithmetic arithmetic, F f) {
   const host::InstructionSet before = host::instruction_set_in_use();
   for (int set = 0; set <= static_cast<int>(host::best_instruction_set()); ++set) {
-    SCOPED_TRACE(testing::Message() << "instruction set " << set);
-    host::use_instruction_set(static_cast<host::InstructionSet>(set));
+    const auto named = static_cast<host::InstructionSet>(set);
+    if (arithmetic == Arithmetic::bf16_tiles && named != host::InstructionSet::amx) continue;
+    SCOPED_TRACE(testing::Message() << "instruction set " << host::name_of(named));
+    host::use_instruction_set(named);
     f();
   }
   host::use_instruction_set(before);
+  if (arithmetic == Arithmetic::f32) return;
+  SCOPED_TRACE("emulated instructions");
+  host::use_bf16_bodies(host::Bf16Bodies::emulated);
+  f();
+  host::use_bf16_bodies(host::Bf16Bodies::native);
 }
 
 class Matmul : public testing::TestWithParam<std::tuple<int, Arithmetic>> {
@@ -81,13 +106,14 @@ TEST_P(Matmul, GivesTheBitsOfTheChainForEveryNumberOfRows) {
       SCOPED_TRACE(testing::Message() << "outputs " << outputs << " inputs " << inputs);
       std::vector<float> in = random_values(kMostRows * inputs, 1), weight = random_values(outputs * inputs, 2);
       const std::vector<float>& expected = expected_product(in, weight, outputs, inputs, arithmetic());
-      for_each_instruction_set([&] {
-        std::vector<float> packed = poisoned(ops::packed_elements(outputs, inputs));
-        const TensorView packed_view = view(packed, {static_cast<std::int64_t>(packed.size())});
+      for_each_body(arithmetic(), [&] {
+        PackedMatrix packed(outputs, inputs, arithmetic());
+        const TensorView packed_view = packed.view();
         ops::pack_weight(stream_, packed_view, view(weight, {outputs, inputs}), arithmetic());
         for (const std::int64_t rows : row_counts()) {
           std::vector<float> out = poisoned(rows * outputs + kGuard);
-          ops::matmul(stream_, view(out, {rows, outputs}), view(in, {rows, inputs}), packed_view, outputs, arithmetic());
+          ops::matmul(stream_, view(out, {rows, outputs}), view(in, {rows, inputs}), packed_view, outputs,
+                      arithmetic());
           ASSERT_TRUE(same_bits(out.data(), expected.data(), rows * outputs)) << rows << " rows";
           ASSERT_TRUE(untouched(out, rows * outputs)) << rows << " rows";
         }
@@ -102,9 +128,9 @@ TEST_P(Matmul, AddsTheResidualAfterTheChainAlsoInPlace) {
   std::vector<float> residual = random_values(kMostRows * kOutputs, 5);
   std::vector<float> expected = reference::product(in, weight, kMostRows, kOutputs, kInputs, arithmetic());
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = residual[i] + expected[i];
-  for_each_instruction_set([&] {
-    std::vector<float> packed = poisoned(ops::packed_elements(kOutputs, kInputs));
-    const TensorView packed_view = view(packed, {static_cast<std::int64_t>(packed.size())});
+  for_each_body(arithmetic(), [&] {
+    PackedMatrix packed(kOutputs, kInputs, arithmetic());
+    const TensorView packed_view = packed.view();
     ops::pack_weight(stream_, packed_view, view(weight, {kOutputs, kInputs}), arithmetic());
     for (const std::int64_t rows : {1, 3, 7, 24, 25, 257}) {
       std::vector<float> out = poisoned(rows * kOutputs + kGuard);
@@ -122,21 +148,22 @@ TEST_P(Matmul, AddsTheResidualAfterTheChainAlsoInPlace) {
 
 TEST_P(Matmul, BackwardToTheInputGivesTheBitsOfTheChainOverOutputs) {
   constexpr std::int64_t kWeightRows = 645, kWeightColumns = 51;
-  std::vector<float> d_out = random_values(kMostRows * kWeightRows, 6), weight = random_values(kWeightRows * kWeightColumns, 7);
+  std::vector<float> d_out = random_values(kMostRows * kWeightRows, 6),
+                     weight = random_values(kWeightRows * kWeightColumns, 7);
   std::vector<float> transposed(weight.size());
   for (std::int64_t n = 0; n < kWeightRows; ++n) {
     for (std::int64_t k = 0; k < kWeightColumns; ++k) transposed[k * kWeightRows + n] = weight[n * kWeightColumns + k];
   }
   const std::vector<float> expected =
       reference::product(d_out, transposed, kMostRows, kWeightColumns, kWeightRows, arithmetic());
-  for_each_instruction_set([&] {
-    std::vector<float> packed = poisoned(ops::packed_elements(kWeightColumns, kWeightRows));
-    const TensorView packed_view = view(packed, {static_cast<std::int64_t>(packed.size())});
+  for_each_body(arithmetic(), [&] {
+    PackedMatrix packed(kWeightColumns, kWeightRows, arithmetic());
+    const TensorView packed_view = packed.view();
     ops::pack_weight_transposed(stream_, packed_view, view(weight, {kWeightRows, kWeightColumns}), arithmetic());
     for (const std::int64_t rows : {1, 5, 31, 257}) {
       std::vector<float> out = poisoned(rows * kWeightColumns);
-      ops::matmul(stream_, view(out, {rows, kWeightColumns}), view(d_out, {rows, kWeightRows}), packed_view, kWeightColumns,
-                  arithmetic());
+      ops::matmul(stream_, view(out, {rows, kWeightColumns}), view(d_out, {rows, kWeightRows}), packed_view,
+                  kWeightColumns, arithmetic());
       EXPECT_TRUE(same_bits(out.data(), expected.data(), rows * kWeightColumns)) << rows << " rows";
     }
   });
@@ -150,13 +177,14 @@ TEST_P(Matmul, WeightGradientGoesOnFromWhatIsThere) {
     const std::vector<float> start = random_values(outputs * inputs, 10);
     std::vector<float> expected = start;
     reference::weight_gradient(expected, d_out, in, tokens, outputs, inputs, arithmetic());
-    for_each_instruction_set([&] {
+    for_each_body(arithmetic(), [&] {
       std::vector<float> d_weight = start;
       d_weight.resize(start.size() + kGuard, std::numeric_limits<float>::quiet_NaN());
-      std::vector<float> scratch = poisoned(ops::weight_gradient_scratch(stream_, tokens, outputs, inputs));
+      std::vector<float> scratch =
+          poisoned(ops::weight_gradient_scratch(stream_, tokens, outputs, inputs, arithmetic()));
       ops::matmul_weight_gradient(stream_, view(d_weight, {outputs, inputs}), view(d_out, {tokens, outputs}),
-                                  view(in, {tokens, inputs}), view(scratch, {static_cast<std::int64_t>(scratch.size())}),
-                                  arithmetic());
+                                  view(in, {tokens, inputs}),
+                                  view(scratch, {static_cast<std::int64_t>(scratch.size())}), arithmetic());
       EXPECT_TRUE(same_bits(d_weight.data(), expected.data(), outputs * inputs));
       EXPECT_TRUE(untouched(d_weight, outputs * inputs));
     });
@@ -164,11 +192,12 @@ TEST_P(Matmul, WeightGradientGoesOnFromWhatIsThere) {
 }
 
 TEST_P(Matmul, WeightGradientOfTwoCallsIsThatOfOne) {
-  // An even cut, since bf16_dot takes tokens in pairs within a call.
-  constexpr std::int64_t kTokens = 401, kCut = 150, kOutputs = 37, kInputs = 41;
+  // A cut at 32, since bf16 takes tokens in pairs or groups of 32 within a call.
+  constexpr std::int64_t kTokens = 401, kCut = 160, kOutputs = 37, kInputs = 41;
   std::vector<float> d_out = random_values(kTokens * kOutputs, 11), in = random_values(kTokens * kInputs, 12);
   std::vector<float> once(kOutputs * kInputs, 0.0f), twice(kOutputs * kInputs, 0.0f);
-  std::vector<float> scratch = poisoned(ops::weight_gradient_scratch(stream_, kTokens, kOutputs, kInputs));
+  std::vector<float> scratch =
+      poisoned(ops::weight_gradient_scratch(stream_, kTokens, kOutputs, kInputs, arithmetic()));
   const TensorView scratch_view = view(scratch, {static_cast<std::int64_t>(scratch.size())});
   const TensorView all_d_out = view(d_out, {kTokens, kOutputs}), all_in = view(in, {kTokens, kInputs});
   ops::matmul_weight_gradient(stream_, view(once, {kOutputs, kInputs}), all_d_out, all_in, scratch_view, arithmetic());
@@ -180,24 +209,26 @@ TEST_P(Matmul, WeightGradientOfTwoCallsIsThatOfOne) {
 }
 
 TEST_P(Matmul, EmptyExtentsDoNothing) {
-  std::vector<float> none, weight = random_values(3 * 4, 13), packed = poisoned(ops::packed_elements(3, 4));
-  ops::pack_weight(stream_, view(packed, {static_cast<std::int64_t>(packed.size())}), view(weight, {3, 4}), arithmetic());
-  ops::matmul(stream_, view(none, {0, 3}), view(none, {0, 4}), view(packed, {static_cast<std::int64_t>(packed.size())}), 3,
-              arithmetic());
+  std::vector<float> none, weight = random_values(3 * 4, 13);
+  PackedMatrix packed(3, 4, arithmetic()), nothing(3, 0, arithmetic());
+  ops::pack_weight(stream_, packed.view(), view(weight, {3, 4}), arithmetic());
+  ops::matmul(stream_, view(none, {0, 3}), view(none, {0, 4}), packed.view(), 3, arithmetic());
   std::vector<float> d_weight = weight;
   ops::matmul_weight_gradient(stream_, view(d_weight, {3, 4}), view(none, {0, 3}), view(none, {0, 4}), view(none, {0}),
                               arithmetic());
   EXPECT_EQ(d_weight, weight);
   std::vector<float> out = poisoned(6);
-  ops::matmul(stream_, view(out, {2, 3}), view(none, {2, 0}), view(none, {0}), 3, arithmetic());
+  ops::matmul(stream_, view(out, {2, 3}), view(none, {2, 0}), nothing.view(), 3, arithmetic());
   EXPECT_EQ(out, std::vector<float>(6, 0.0f));  // the chain of no terms
 }
 
 INSTANTIATE_TEST_SUITE_P(OnThreads, Matmul,
-                         testing::Combine(testing::Values(1, 2, 3), testing::Values(Arithmetic::f32, Arithmetic::bf16_dot)),
+                         testing::Combine(testing::Values(1, 2, 3),
+                                          testing::Values(Arithmetic::f32, Arithmetic::bf16_dot,
+                                                          Arithmetic::bf16_tiles)),
                          [](const auto& instance) {
-                           return std::to_string(std::get<0>(instance.param)) +
-                                  (std::get<1>(instance.param) == Arithmetic::f32 ? "_f32" : "_bf16_dot");
+                           return std::to_string(std::get<0>(instance.param)) + "_" +
+                                  std::string(ops::name_of(std::get<1>(instance.param)));
                          });
 
 // A sum longer than the pieces of few rows, and a panel that stays in no cache.
@@ -206,8 +237,8 @@ TEST(MatmulLongSum, GivesTheBitsOfTheChain) {
   Stream stream(2, Stream::Waiting::spin_briefly);
   std::vector<float> in = random_values(40 * kInputs, 14), weight = random_values(kOutputs * kInputs, 15);
   const std::vector<float> expected = reference::product(in, weight, 40, kOutputs, kInputs, Arithmetic::f32);
-  std::vector<float> packed = poisoned(ops::packed_elements(kOutputs, kInputs));
-  const TensorView packed_view = view(packed, {static_cast<std::int64_t>(packed.size())});
+  PackedMatrix packed(kOutputs, kInputs, Arithmetic::f32);
+  const TensorView packed_view = packed.view();
   ops::pack_weight(stream, packed_view, view(weight, {kOutputs, kInputs}), Arithmetic::f32);
   for (const std::int64_t rows : {1, 2, 8, 13, 24, 40}) {
     std::vector<float> out = poisoned(rows * kOutputs);

@@ -19,19 +19,29 @@ inline float to_bf16(float x) {
   return x;
 }
 
-// acc = fma(a(k), b(k), acc) over k < count: ascending, or in pairs 1, 0, 3, 2, ... of rounded numbers.
+// acc = fma(a(k), b(k), acc) over k < count: ascending; or of rounded numbers, missing ones zero, in pairs 1, 0, 3, 2,
+// ...; or even and odd ones of 32 as two chains from zero whose sum is added.
 template <class A, class B>
 float chain(A a, B b, std::int64_t count, float acc, ops::Arithmetic arithmetic) {
   if (arithmetic == ops::Arithmetic::f32) {
     for (std::int64_t k = 0; k < count; ++k) acc = std::fma(a(k), b(k), acc);
     return acc;
   }
-  const auto add = [&](std::int64_t k) { acc = std::fma(to_bf16(a(k)), to_bf16(b(k)), acc); };
-  for (std::int64_t k = 0; k + 1 < count; k += 2) {
-    add(k + 1);
-    add(k);
+  const auto next = [&](std::int64_t k, float sum) {
+    return k < count ? std::fma(to_bf16(a(k)), to_bf16(b(k)), sum) : std::fma(0.0f, 0.0f, sum);
+  };
+  if (arithmetic == ops::Arithmetic::bf16_dot) {
+    for (std::int64_t k = 0; k < count; k += 2) acc = next(k, next(k + 1, acc));
+    return acc;
   }
-  if (count % 2 == 1) add(count - 1);
+  for (std::int64_t begin = 0; begin < count; begin += 32) {
+    float even = 0.0f, odd = 0.0f;
+    for (std::int64_t k = begin; k < begin + 32; k += 2) {
+      even = next(k, even);
+      odd = next(k + 1, odd);
+    }
+    acc = acc + (even + odd);
+  }
   return acc;
 }
 
@@ -52,12 +62,14 @@ inline std::vector<float> product(const std::vector<float>& in, const std::vecto
 
 // d_weight [N, K] += d_out [M, N]^T in [M, K]
 inline void weight_gradient(std::vector<float>& d_weight, const std::vector<float>& d_out, const std::vector<float>& in,
-                            std::int64_t tokens, std::int64_t outputs, std::int64_t inputs, ops::Arithmetic arithmetic) {
+                            std::int64_t tokens, std::int64_t outputs, std::int64_t inputs,
+                            ops::Arithmetic arithmetic) {
   for (std::int64_t n = 0; n < outputs; ++n) {
     for (std::int64_t c = 0; c < inputs; ++c) {
       float& out = d_weight[static_cast<std::size_t>(n * inputs + c)];
-      out = chain([&](std::int64_t m) { return d_out[static_cast<std::size_t>(m * outputs + n)]; },
-                  [&](std::int64_t m) { return in[static_cast<std::size_t>(m * inputs + c)]; }, tokens, out, arithmetic);
+      out =
+          chain([&](std::int64_t m) { return d_out[static_cast<std::size_t>(m * outputs + n)]; },
+                [&](std::int64_t m) { return in[static_cast<std::size_t>(m * inputs + c)]; }, tokens, out, arithmetic);
     }
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 // The limits of this machine, measured on the threads of a stream: peak of fused multiply-adds and read bandwidth (huge
-// pages). Samples of a kernel and of both limits are taken next to each other, since the speed of a shared machine changes
-// within seconds.
+// pages). Samples of a kernel and of both limits are taken next to each other, since the speed of a shared machine
+// changes within seconds.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,13 +11,16 @@
 
 #include "device/memory.hpp"
 #include "device/stream.hpp"
+#include "kokkos/bf16/bf16_table.hpp"
 #include "kokkos/kernel_table.hpp"
 #include "kokkos/simd/probe_table.hpp"
 #include "kokkos/team.hpp"
+#include "ops/matmul.hpp"
 
 namespace maxplus::performance {
 
-// The processor time of this process is not disturbed by others, but says nothing of waiting: it is right for one thread.
+// The processor time of this process is not disturbed by others, but says nothing of waiting: it is right for one
+// thread.
 enum class Clock { wall, processor };
 
 inline double now(Clock clock) {
@@ -31,9 +34,22 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+inline host::PeakProbe peak_probe(ops::Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case ops::Arithmetic::f32: break;
+    case ops::Arithmetic::bf16_dot: return host::bf16_dot_probe();
+    case ops::Arithmetic::bf16_tiles: return host::bf16_tiles_probe();
+  }
+  return {MAXPLUS_TABLE(probe_table).multiply_add, host::kProbeFlops};
+}
+
 class Probe {
  public:
-  explicit Probe(const Stream& stream) : stream_(stream), memory_(kFloats * sizeof(float), Space::host) {
+  Probe(const Stream& stream, ops::Arithmetic arithmetic)
+      : stream_(stream),
+        memory_(kFloats * sizeof(float), Space::host),
+        peak_(peak_probe(arithmetic)),
+        rounds_(kFlops / peak_.flops) {
     host::for_each_range(stream_, stream_.threads(), [&](std::int64_t, std::int64_t, int t) {
       std::fill(part(t, 0), part(t, 0) + parts() * kPart, 1.0f);
     });
@@ -41,7 +57,7 @@ class Probe {
   // About half a millisecond each.
   void multiply_add() {
     host::for_each_range(stream_, stream_.threads(), [&](std::int64_t, std::int64_t, int) {
-      if (table_.multiply_add(kRounds) == 0.0f) std::abort();  // keeps the work alive
+      if (peak_.run(rounds_) == 0.0f) std::abort();  // keeps the work alive
     });
   }
   void read() {
@@ -51,13 +67,13 @@ class Probe {
     });
   }
   // Of one call of the above, on all threads together.
-  double flops() const { return static_cast<double>(stream_.threads() * kRounds * host::kProbeFlops); }
+  double flops() const { return static_cast<double>(stream_.threads() * rounds_ * peak_.flops); }
   double bytes() const { return static_cast<double>(stream_.threads() * kPart * 4); }
 
  private:
   static constexpr std::int64_t kFloats = 128 << 20;  // 512 MiB to rotate over
-  static constexpr std::int64_t kRounds = 60000;
-  static constexpr std::int64_t kPart = 1 << 20;  // floats a thread and call: 4 MiB
+  static constexpr std::int64_t kFlops = 40'000'000;  // a thread and call
+  static constexpr std::int64_t kPart = 1 << 20;      // floats a thread and call: 4 MiB
 
   std::int64_t parts() const { return kFloats / kPart / stream_.threads(); }
   float* part(int thread, std::int64_t number) const {
@@ -66,6 +82,8 @@ class Probe {
 
   const Stream& stream_;
   Memory memory_;
+  host::PeakProbe peak_;
+  std::int64_t rounds_;
   std::int64_t turn_ = 0;
   const host::ProbeTable& table_ = MAXPLUS_TABLE(probe_table);
 };

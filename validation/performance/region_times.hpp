@@ -2,8 +2,8 @@
 // Where the time of a model's pass goes: kernels open regions for Kokkos' profiling tools, and this is such a tool.
 //
 // A product's region has the same name in a layer and in the head, and so have small helpers wherever they are called;
-// what they belong to follows from the order of the kernels: the head begins with gather_rows and ends where a layer or an
-// embedding begins, the optimizer begins with the norm's blocks and ends where weights are packed.
+// what they belong to follows from the order of the kernels: the head begins with gather_rows and ends where a layer or
+// an embedding begins, the optimizer begins with the norm's blocks and ends where weights are packed.
 
 #include <array>
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace maxplus::performance {
 
 enum class Part : std::uint8_t { products, attention, head, norms, packing, gradients, optimizer };
-inline constexpr std::array<const char*, 7> kPartNames = {"products",     "attention",     "head and drawing", "norms, activation",
-                                                          "packing", "gradient zero, sum", "optimizer"};
+inline constexpr std::array<const char*, 7> kPartNames = {
+    "products", "attention", "head and drawing", "norms, activation", "packing", "gradient zero, sum", "optimizer"};
 
 // One at a time, between DeviceRuntime's begin and end. Costs two readings of the clock a kernel.
 class RegionTimes {

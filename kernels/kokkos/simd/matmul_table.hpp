@@ -5,17 +5,13 @@
 
 namespace maxplus::host {
 
-// Fp32 as it stands, or rounded to bf16 with neighbouring summed indices exchanged (ops/matmul.hpp, bf16_dot). The
-// products themselves are the same fp32 chains in both cases; rounding and exchange happen where a matrix is packed.
-enum class Packing : std::uint8_t { as_is, bf16_pairs };
 enum class Start : std::uint8_t { from_zero, from_output };
 
 // output [rows, outputs] = or += a [rows, inputs] times panels, or residual + that.
 struct ProductJob {
   const float* a;  // element (row, k) at row * a_row_stride + k * a_k_stride
   std::int64_t a_row_stride, a_k_stride;
-  Packing packing;      // of a; the panels are packed already
-  const float* panels;  // [panel][inputs][16]
+  const float* panels;  // words: fp32 [panel][inputs][16], bf16 [panel][stored units][16 pairs]
   std::int64_t inputs, outputs;
   float* output;
   std::int64_t output_stride;
@@ -32,9 +28,11 @@ struct PackJob {
   float* panels;
   const float* matrix;
   std::int64_t rows, columns;
-  Packing packing;
   std::int64_t first_panel, last_panel;
 };
+
+// Pairs of summed indices that a bf16 panel holds: a multiple of 16, the rest filled with zeros.
+constexpr std::int64_t bf16_units(std::int64_t inputs) { return (inputs + 31) / 32 * 16; }
 
 struct MatmulTable {
   // Up to so many rows the weights are streamed once past unpacked rows, and work is best cut by panels alone.
@@ -46,13 +44,16 @@ struct MatmulTable {
 };
 
 namespace plain {
-const MatmulTable& matmul_table();
-}
+const MatmulTable& matmul_table();       // fp32
+const MatmulTable& matmul_bf16_table();  // the order of the dot-product instruction, by fp32 chains
+}  // namespace plain
 namespace avx2 {
-const MatmulTable& matmul_table();
-}
+const MatmulTable& matmul_table();       // fp32
+const MatmulTable& matmul_bf16_table();  // the order of the dot-product instruction, by fp32 chains
+}  // namespace avx2
 namespace avx512 {
-const MatmulTable& matmul_table();
-}
+const MatmulTable& matmul_table();       // fp32
+const MatmulTable& matmul_bf16_table();  // the order of the dot-product instruction, by fp32 chains
+}  // namespace avx512
 
 }  // namespace maxplus::host

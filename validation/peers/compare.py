@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""maxplus beside llama.cpp and PyTorch on one network, in turns, on this machine.
+
+    compare.py --model FOLDER --server BENCH_SERVER --peers VENV [--dtype f32] [--case decode-8 ...] [--pairs 7] [--out FILE]
+
+Each round runs every program once, in alternating order, with probes of arithmetic and read bandwidth before and after each. A
+round counts if others had less than 3.5 % of the machine during all of its samples and no two probes of a kind differ by more than
+a fifth. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the limit, from the probes
+beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+
+from sides import Hold, Side, watched
+
+CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8": {"case": "decode", "rows": 8, "new_tokens": 64},
+         "decode-32": {"case": "decode", "rows": 32, "new_tokens": 64},
+         "training-4x256": {"case": "training", "sequences": 4, "tokens": 256},
+         "training-1x1024": {"case": "training", "sequences": 1, "tokens": 1024}}
+MOST_OTHERS, MOST_DRIFT = 0.035, 1.2
+TOLERANCE = {"f32": 2e-3, "bf16": 0.2}  # of a log-probability: other orders of sums; bf16 rounds activations in each layer
+
+
+def environment(**more):
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "OPENBLAS_"))}
+    return dict(kept, HF_HUB_OFFLINE="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                OMPI_MCA_hwloc_base_binding_policy="none", **more)
+
+
+def start_side(name, options, dtype):
+    tokens = os.path.join(options.model, "tokens.json")
+    here, python = os.path.dirname(os.path.abspath(__file__)), os.path.join(options.peers, "bin", "python3")
+    if name == "llama":
+        return Side(name, [python, os.path.join(here, "llama_side.py"), os.path.join(options.model, dtype + ".gguf"), tokens,
+                           str(options.threads)], environment())
+    if name == "torch":
+        return Side(name, [python, os.path.join(here, "torch_side.py"), os.path.join(options.model, "f32"), tokens, dtype,
+                           str(options.threads)], environment(OMP_WAIT_POLICY="passive", OMP_NUM_THREADS=str(options.threads)))
+    ranks, rest = name.split("x")
+    threads, slices = rest.split(":")
+    command = [options.server, os.path.join(options.model, "f32"), tokens, dtype, threads, slices]
+    return Side(name, command if ranks == "1" else ["mpirun", "-n", ranks] + command, environment())
+
+
+def names_of(case, options):
+    names = list(options.ours)
+    if CASES[case]["case"] == "decode":
+        names = names[:1]  # gradient slices and ranks change nothing, or another case
+        names += ["llama"] * ("llama" in options.against)
+    else:
+        names = [name for name in names if int(name.split("x")[0]) <= CASES[case]["sequences"]]
+    return names + ["torch"] * ("torch" in options.against)
+
+
+def rate(answer):
+    return answer["tokens"] / answer["seconds"]
+
+
+def share_of_limit(part, adds, probes):
+    flops = statistics.mean(p["flops"] for p in probes)
+    moved = statistics.mean(p["bytes"] for p in probes)
+    arithmetic, reading = part["flops"] / flops, part["bytes"] / moved
+    return (arithmetic + reading if adds else max(arithmetic, reading)) / part["seconds"]
+
+
+def one_round(case, names, sides, probing, backwards):
+    samples, shares, probes = {}, [], [probing.ask({"case": "probe"})]
+    for name in reversed(names) if backwards else names:
+        answer, others = watched(lambda: sides[name].ask(CASES[case]))
+        probes.append(probing.ask({"case": "probe"}))
+        shares.append(others)
+        if "flops" in answer:
+            answer["of_limit"] = share_of_limit(answer, answer["adds"], probes[-2:])
+            if "prefill" in answer:
+                answer["prefill"]["of_limit"] = share_of_limit(answer["prefill"], False, probes[-2:])
+        samples[name] = answer
+    drift = max(max(p[key] for p in probes) / min(p[key] for p in probes) for key in ("flops", "bytes"))
+    return {"samples": samples, "others": max(shares), "drift": drift, "probes": probes,
+            "quiet": max(shares) <= MOST_OTHERS and drift <= MOST_DRIFT}
+
+
+def run_case(case, names, sides, options):
+    probing = sides[options.ours[0]]
+    rounds = []
+    for turn in range(1 + 2 * options.pairs):
+        with Hold(options.hold):
+            if turn == 0:  # warm-up, uncounted; twice for ours, which is soon done
+                for name in names:
+                    sides[name].ask(CASES[case])
+            rounds.append(one_round(case, names, sides, probing, turn % 2 == 1))
+        if sum(r["quiet"] for r in rounds) >= options.pairs:
+            break
+    quiet = [r for r in rounds if r["quiet"]]
+    return (quiet if len(quiet) >= options.pairs else rounds), len(quiet)
+
+
+def middle(values):
+    return {"median": statistics.median(values), "least": min(values), "most": max(values)}
+
+
+def record(case, dtype, names, rounds, quiet, sides, options, part):
+    """part: None or "prefill"."""
+    def of(sample):
+        return sample[part] if part else sample
+    ours = names[0]
+    row = {"case": case.replace("decode", "prefill") if part else case, "dtype": dtype, "rounds": len(rounds), "quiet_rounds": quiet,
+           "processor": sides[ours].about["processor"], "instruction_set": sides[ours].about["instruction_set"],
+           "date": time.strftime("%Y-%m-%d"), "threads": options.threads, "machine": platform.platform(),
+           "flops": statistics.median(p["flops"] for r in rounds for p in r["probes"]),
+           "bytes": statistics.median(p["bytes"] for r in rounds for p in r["probes"]), "sides": {}}
+    for name in names:
+        side = {"about": sides[name].about, "tokens_per_s": middle([rate(of(r["samples"][name])) for r in rounds])}
+        if "of_limit" in of(rounds[0]["samples"][name]):
+            side["of_limit"] = middle([of(r["samples"][name])["of_limit"] for r in rounds])
+        if name != ours:
+            side["ours_over_it"] = middle([rate(of(r["samples"][ours])) / rate(of(r["samples"][name])) for r in rounds])
+        row["sides"][name] = side
+    return row
+
+
+def show(row):
+    line = f"{row['case']:<16}{row['dtype']:<6}{row['quiet_rounds']:>2}/{row['rounds']}"
+    for name, side in row["sides"].items():
+        line += f" | {name} {side['tokens_per_s']['median']:.1f} tok/s"
+        if "of_limit" in side:
+            line += f", {100 * side['of_limit']['median']:.1f} % of the limit"
+        if "ours_over_it" in side:
+            ratio = side["ours_over_it"]
+            line += f", ratio {ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})"
+    print(f"{line} | probes {row['flops'] * 1e-9:.0f} GFLOP/s, {row['bytes'] * 1e-9:.1f} GB/s", flush=True)
+
+
+def compare_results(dtype, sides):
+    """Results first: log-probabilities of the same tokens agree."""
+    found = {name: side.ask({"case": "log_prob", "tokens": 128})["log_prob"] for name, side in sides.items()}
+    ours = next(iter(found))
+    for name, values in found.items():
+        gap = max(abs(a - b) for a, b in zip(found[ours], values))
+        print(f"log-probabilities of 127 tokens, {dtype}: {ours} and {name} differ by at most {gap:.2e}", flush=True)
+        if not gap <= TOLERANCE[dtype]:
+            raise SystemExit(f"more than {TOLERANCE[dtype]}: these programs do not compute the same")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("model", "server", "peers"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--dtype", choices=["f32", "bf16"], action="append")
+    parser.add_argument("--case", choices=list(CASES), action="append")
+    parser.add_argument("--ours", action="append", help="RANKSxTHREADS:SLICES; the first is compared with the peers")
+    parser.add_argument("--against", action="append", choices=["llama", "torch", "nobody"])
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--hold", default="")
+    parser.add_argument("--out", default="")
+    options = parser.parse_args()
+    options.ours = options.ours or ["1x2:1"]
+    options.against = options.against or ["llama", "torch"]
+    for dtype in options.dtype or ["f32", "bf16"]:
+        sides = {}
+        try:
+            cases = options.case or list(CASES)
+            for case in cases:
+                for name in names_of(case, options):
+                    if name not in sides:
+                        sides[name] = start_side(name, options, dtype)
+            for side in sides.values():
+                print(json.dumps(side.about), flush=True)
+            compare_results(dtype, sides)
+            for case in cases:
+                names = names_of(case, options)
+                rounds, quiet = run_case(case, names, sides, options)
+                for part in [None, "prefill"] if CASES[case]["case"] == "decode" else [None]:
+                    row = record(case, dtype, names, rounds, quiet, sides, options, part)
+                    show(row)
+                    if options.out:
+                        with open(options.out, "a", encoding="utf-8") as file:
+                            file.write(json.dumps(row) + "\n")
+        finally:
+            for side in sides.values():
+                side.close()
+
+
+main()

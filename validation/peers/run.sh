@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# The whole comparison: builds what measures ours, makes the network once, runs all cases, writes results.md.
+#
+#   validation/peers/run.sh PEERS_FOLDER [WORK_FOLDER] [options of compare.py]
+#
+# PEERS_FOLDER is what install.sh made. WORK_FOLDER (default: build-bench/peers) takes 2 GB. At most 25 minutes on two cores
+# once the programs are there; a machine that does something else meanwhile gives figures that are worth nothing, and
+# costs further rounds.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+peers=${1:?usage: run.sh PEERS_FOLDER [WORK_FOLDER] [options of compare.py]}
+shift
+work=$root/build-bench/peers
+if [ $# -gt 0 ] && [ "${1#-}" = "$1" ]; then work=$1; shift; fi
+build=${MAXPLUS_BUILD:-$root/build-bench}
+cmake -S "$root" -B "$build" -G Ninja -DMAXPLUS_BENCHMARKS=ON > /dev/null
+ninja -C "$build" bench_server
+mkdir -p "$work"
+[ -f "$work/model/tokens.json" ] || "$peers/bin/python3" "$root/validation/peers/make_model.py" "$work/model"
+python3 "$root/validation/peers/compare.py" --model "$work/model" --peers "$peers" \
+  --server "$build/validation/performance/bench_server" --ours 1x2:1 --ours 2x1:2 --ours 1x2:8 --out "$work/results.jsonl" "$@"
+python3 "$root/validation/peers/report.py" "$work/results.jsonl" "$root/validation/peers/results.md"
