@@ -47,16 +47,20 @@ void pack(const Stream& stream, std::int64_t panels, const PackJob& whole, void 
   });
 }
 
-// How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins, panels first,
-// because then each thread streams its own weights.
-int threads_over_rows(int threads, std::int64_t tiles, std::int64_t panels) {
+// From so many rows on arithmetic is the limit, and a thread of its own rows packs them alone; below, reading the weights
+// is, and a thread of its own panels reads them alone.
+constexpr std::int64_t kManyRows = 128;
+
+// How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins.
+int threads_over_rows(int threads, std::int64_t rows, std::int64_t tiles, std::int64_t panels) {
   int best = 1;
   std::int64_t least = -1;
   for (int by_rows = 1; by_rows <= threads; ++by_rows) {
     if (threads % by_rows != 0) continue;
     const std::int64_t by_panels = threads / by_rows;
     const std::int64_t share = ((tiles + by_rows - 1) / by_rows) * ((panels + by_panels - 1) / by_panels);
-    if (least < 0 || share < least) {
+    // A tile more or less in a hundred is not worth packing all rows in each thread.
+    if (least < 0 || share < least || (rows >= kManyRows && share * 100 <= least * 101)) {
       least = share;
       best = by_rows;
     }
@@ -70,7 +74,7 @@ void run_product(const Stream& stream, const MatmulTable& table, const ProductJo
   const std::int64_t panels = panels_of(job.outputs);
   const std::int64_t tiles = (rows + table.tile_rows - 1) / table.tile_rows;
   const int threads = team.threads();
-  const int by_rows = rows <= table.few_rows ? 1 : threads_over_rows(threads, tiles, panels);
+  const int by_rows = rows <= table.few_rows ? 1 : threads_over_rows(threads, rows, tiles, panels);
   const int by_panels = threads / by_rows;
   host::for_each_range(stream, threads, [&](std::int64_t first, std::int64_t last, int thread) {
     for (std::int64_t part = first; part < last; ++part) {

@@ -18,7 +18,7 @@ namespace maxplus {
 
 namespace {
 
-constexpr std::int64_t kHeadBlockElements = 4 << 20;
+constexpr std::int64_t kHeadBlockElements = 12 << 20;
 constexpr double kMiB = 1024.0 * 1024.0;
 
 std::int64_t read_number(const char* path, std::int64_t otherwise) {

@@ -17,12 +17,14 @@ namespace {
 struct DotEngine {
   static constexpr int kRowWords = PairWord::kWords;
   static constexpr bool kRowsAsTheyAre = false;
-  using Column = DotColumn;
+  using Column = DotPairs;
+  using Row = DotPairs;
 
   static std::int64_t units(std::int64_t inputs) { return (inputs + 1) / 2; }
   static std::int64_t stored_units(std::int64_t inputs) { return bf16_units(inputs); }
   MAXPLUS_LANE static Column column(const float* unit, int) { return dot_column(unit); }
-  MAXPLUS_LANE static Lanes step(Lanes acc, const float* word, Column column) { return dot_step(acc, word, column); }
+  MAXPLUS_LANE static Row row(float word) { return dot_row(word); }
+  MAXPLUS_LANE static Lanes step(Lanes acc, Row row, Column column) { return dot_step(acc, row, column); }
   static void pack_row(float* out, const ProductJob& job, std::int64_t row, std::int64_t first_unit,
                        std::int64_t units) {
     words_along<PairWord>(out, job, row, first_unit, units);
@@ -38,13 +40,14 @@ constexpr int kProbedChains = 12;
 float probe(std::int64_t rounds) {
   float words[kLanes];
   for (int l = 0; l < kLanes; ++l) words[l] = pair_word(0.5f, 0.25f + 0.001f * static_cast<float>(l));
-  const DotColumn column = dot_column(words);
+  const DotPairs column = dot_column(words);
+  const DotPairs row = dot_row(words[0]);
   Lanes chain[kProbedChains];
 #pragma GCC unroll 12
   for (int i = 0; i < kProbedChains; ++i) chain[i] = broadcast(static_cast<float>(i));
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 12
-    for (int i = 0; i < kProbedChains; ++i) chain[i] = dot_step(chain[i], words, column);
+    for (int i = 0; i < kProbedChains; ++i) chain[i] = dot_step(chain[i], row, column);
   }
   Lanes total = broadcast(0.0f);
 #pragma GCC unroll 12

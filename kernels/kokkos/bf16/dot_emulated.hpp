@@ -3,13 +3,13 @@
 
 namespace maxplus::host::MAXPLUS_SIMD {
 
-using DotColumn = Lanes;
+using DotPairs = Lanes;
 
-MAXPLUS_LANE DotColumn dot_column(const float* unit) { return load(unit); }
-MAXPLUS_LANE Lanes dot_step(Lanes acc, const float* word, DotColumn column) {
-  const Lanes pair = broadcast(*word);
-  acc = fma(high_bf16(pair), high_bf16(column), acc);
-  return fma(low_bf16(pair), low_bf16(column), acc);
+MAXPLUS_LANE DotPairs dot_column(const float* unit) { return load(unit); }
+MAXPLUS_LANE DotPairs dot_row(float word) { return broadcast(word); }
+MAXPLUS_LANE Lanes dot_step(Lanes acc, DotPairs row, DotPairs column) {
+  acc = fma(high_bf16(row), high_bf16(column), acc);
+  return fma(low_bf16(row), low_bf16(column), acc);
 }
 
 }  // namespace maxplus::host::MAXPLUS_SIMD

@@ -6,11 +6,12 @@
 
 namespace maxplus::host::MAXPLUS_SIMD {
 
-using DotColumn = __m512bh;
+using DotPairs = __m512bh;
 
-MAXPLUS_LANE DotColumn dot_column(const float* unit) { return (__m512bh)_mm512_loadu_ps(unit); }
-MAXPLUS_LANE Lanes dot_step(Lanes acc, const float* word, DotColumn column) {
-  return {_mm512_dpbf16_ps(acc.all, (__m512bh)_mm512_set1_ps(*word), column)};
+MAXPLUS_LANE DotPairs dot_column(const float* unit) { return (__m512bh)_mm512_loadu_ps(unit); }
+MAXPLUS_LANE DotPairs dot_row(float word) { return (__m512bh)_mm512_set1_ps(word); }
+MAXPLUS_LANE Lanes dot_step(Lanes acc, DotPairs row, DotPairs column) {
+  return {_mm512_dpbf16_ps(acc.all, row, column)};
 }
 
 }  // namespace maxplus::host::MAXPLUS_SIMD

@@ -10,13 +10,13 @@ struct F32Engine {
   static constexpr int kRowWords = 1;
   static constexpr bool kRowsAsTheyAre = true;
   using Column = Lanes;
+  using Row = Lanes;
 
   static std::int64_t units(std::int64_t inputs) { return inputs; }
   static std::int64_t stored_units(std::int64_t inputs) { return inputs; }
   MAXPLUS_LANE static Column column(const float* unit, int) { return load(unit); }
-  MAXPLUS_LANE static Lanes step(Lanes acc, const float* word, Column column) {
-    return fma(broadcast(*word), column, acc);
-  }
+  MAXPLUS_LANE static Row row(float word) { return broadcast(word); }
+  MAXPLUS_LANE static Lanes step(Lanes acc, Row row, Column column) { return fma(row, column, acc); }
   static void pack_tiles(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows,
                          std::int64_t first_k, std::int64_t k_count) {
     if (job.a_row_stride == 1) {

@@ -12,15 +12,15 @@ struct ChainEngine {
   static constexpr int kRowWords = TwoFloats::kWords;
   static constexpr bool kRowsAsTheyAre = false;
   using Column = Lanes;
+  using Row = Lanes;
 
   static std::int64_t units(std::int64_t inputs) { return (inputs + 1) / 2; }
   static std::int64_t stored_units(std::int64_t inputs) { return bf16_units(inputs); }
   MAXPLUS_LANE static Column column(const float* unit, int word) {
     return word == 0 ? high_bf16(load(unit)) : low_bf16(load(unit));
   }
-  MAXPLUS_LANE static Lanes step(Lanes acc, const float* word, Column column) {
-    return fma(broadcast(*word), column, acc);
-  }
+  MAXPLUS_LANE static Row row(float word) { return broadcast(word); }
+  MAXPLUS_LANE static Lanes step(Lanes acc, Row row, Column column) { return fma(row, column, acc); }
   static void pack_row(float* out, const ProductJob& job, std::int64_t row, std::int64_t first_unit,
                        std::int64_t units) {
     words_along<TwoFloats>(out, job, row, first_unit, units);

@@ -8,7 +8,8 @@
 //   stored_units(inputs)          of a panel in memory
 //   kRowsAsTheyAre                a row in memory is what the chain reads: few rows need no packing
 //   column(unit, phase)           sixteen outputs of a panel, ready for a step
-//   step(acc, word, column)       the chain goes on
+//   row(word)                     a word of a row, for sixteen outputs
+//   step(acc, row, column)        the chain goes on
 //   pack_row / pack_tiles         rows of the left factor as words
 //
 // Many rows (Goto and van de Geijn, 2008): rows are cut so that their packed piece stays in the second cache beside a
@@ -88,13 +89,14 @@ class ProductBody {
       const typename Engine::Column column = Engine::column(unit, phase);
       const std::int64_t word = i * kWords + phase;
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) acc[r] = Engine::step(acc[r], a[r / 3] + (r % 3 * stride + word), column);
+      for (int r = 0; r < rows; ++r)
+        acc[r] = Engine::step(acc[r], Engine::row(a[r / 3][r % 3 * stride + word]), column);
     }
   }
 
   // `lines` of 64 bytes are prefetched for every four units.
   template <int rows, int lines>
-  static void strip_product(const Strip& s) {
+  [[gnu::noinline]] static void strip_product(const Strip& s) {
     Lanes acc[rows];
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) acc[r] = s.chain == Chain::go_on ? load(s.sums + r * kLanes) : broadcast(0.0f);
@@ -209,25 +211,9 @@ class ProductBody {
     const float* prefetch;
   };
 
+  // Not inlined: the sums need all registers.
   template <int rows, int panels>
-  MAXPLUS_LANE static void tile_unit(Lanes (&acc)[panels][rows], const float* a, const float* b,
-                                     std::int64_t panel_stride) {
-#pragma GCC unroll 2
-    for (int phase = 0; phase < kWords; ++phase) {
-      typename Engine::Column column[panels];
-#pragma GCC unroll 2
-      for (int p = 0; p < panels; ++p) column[p] = Engine::column(b + p * panel_stride, phase);
-      const float* words = a + phase * kTileRows;
-#pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 2
-        for (int p = 0; p < panels; ++p) acc[p][r] = Engine::step(acc[p][r], words + r, column[p]);
-      }
-    }
-  }
-
-  template <int rows, int panels>
-  static void tile_body(const Tile& t) {
+  [[gnu::noinline]] static void tile_body(const Tile& t) {
     Lanes acc[panels][rows];
 #pragma GCC unroll 2
     for (int p = 0; p < panels; ++p) {
@@ -245,19 +231,35 @@ class ProductBody {
     const float* a = t.a;
     const float* b = t.panel;
     const float* ahead = t.prefetch;
+    const auto word_step = [&](std::int64_t i, int word) __attribute__((always_inline)) {
+      typename Engine::Column column[panels];
+#pragma GCC unroll 2
+      for (int p = 0; p < panels; ++p) column[p] = Engine::column(b + p * t.panel_stride + i * kLanes, word);
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r) {
+        const typename Engine::Row row = Engine::row(a[(i * kWords + word) * kTileRows + r]);
+#pragma GCC unroll 2
+        for (int p = 0; p < panels; ++p) acc[p][r] = Engine::step(acc[p][r], row, column[p]);
+      }
+    };
+    const auto step = [&](std::int64_t i) __attribute__((always_inline)) {
+      word_step(i, 0);
+      if constexpr (kWords > 1) word_step(i, 1);
+    };
     std::int64_t unit = 0;
     for (; unit + 4 <= t.units; unit += 4) {
 #pragma GCC unroll 2
       for (int p = 0; p < panels; ++p) __builtin_prefetch(ahead + p * t.panel_stride, 0, 2);
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i)
-        tile_unit<rows, panels>(acc, a + i * kWords * kTileRows, b + i * kLanes, t.panel_stride);
+      step(0);
+      step(1);
+      step(2);
+      step(3);
       ahead += kLanes;
       b += 4 * kLanes;
       a += 4 * kWords * kTileRows;
     }
     for (; unit < t.units; ++unit) {
-      tile_unit<rows, panels>(acc, a, b, t.panel_stride);
+      step(0);
       b += kLanes;
       a += kWords * kTileRows;
     }
