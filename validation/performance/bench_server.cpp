@@ -34,7 +34,6 @@ namespace {
 
 using namespace maxplus;
 using namespace maxplus::performance;
-using Json = nlohmann::json;
 
 constexpr int kProbeSamples = 60;  // some 30 ms of each kind
 
