@@ -47,8 +47,8 @@ void pack(const Stream& stream, std::int64_t panels, const PackJob& whole, void 
   });
 }
 
-// From so many rows on arithmetic is the limit, and a thread of its own rows packs them alone; below, reading the weights
-// is, and a thread of its own panels reads them alone.
+// From so many rows on arithmetic is the limit, and a thread of its own rows packs them alone; below, reading the
+// weights is, and a thread of its own panels reads them alone.
 constexpr std::int64_t kManyRows = 128;
 
 // How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins.
