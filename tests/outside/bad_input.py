@@ -18,6 +18,7 @@ FILE_DECK = (TINY_DECK.replace('task = "operators"', 'train = "problems.jsonl"')
              .replace("every = 2", "every = 0") + '[tokenizer]\nkind = "characters"\nalphabet = "0123456789+-= ab"\n')
 GOOD_LINE = b'{"id": 1, "prompt": "1+1", "answer": "2"}\n'
 EQUAL = ["--set", "reward.verifier=random", "--set", "reward.probability=1"]
+MIXED = ["--set", "reward.verifier=random", "--set", "reward.probability=0.5"]
 
 
 def faults(process):
@@ -236,7 +237,7 @@ def shapes(c):
     for where in ("loss", "reward"):
         c.works(f"k3 in the {where}", tiny + ["--set", "reference.path=policy"] + sets(algorithm__kl="k3", algorithm__kl_where=where, algorithm__kl_coefficient=0.1,
                                                                                       generation__temperature=0.7), 3, lambda m: m[-1]["kl_reference"] >= 0)
-    c.works("two epochs, and several answers a held-out problem", tiny + sets(optimizer__epochs=2, eval__every=1, eval__samples=4), 2,
+    c.works("two epochs, and several answers a held-out problem", tiny + MIXED + sets(optimizer__epochs=2, eval__every=1, eval__samples=4), 2,
             lambda m: m[-1]["step"] == 8 and 0 <= m[-1]["eval_pass_at_1"] <= m[-1]["eval_pass_at_4"] <= 1)
 
 
