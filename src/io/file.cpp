@@ -46,9 +46,9 @@ void advise(std::span<const std::byte> part, int advice) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path) {
+MappedFile::MappedFile(const std::filesystem::path& path) : where_(path.string()) {
   // without O_NONBLOCK the open of a FIFO would wait for a writer
-  const OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.number < 0) refuse_input(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
   struct stat status;
   if (::fstat(file.number, &status) != 0) refuse_input(path, fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -59,19 +59,44 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
   void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number, 0);
   if (data == MAP_FAILED) refuse_input(path, fmt::format("cannot be mapped: {}", std::strerror(errno)));
   data_ = data;
+  descriptor_ = std::exchange(file.number, -1);
 }
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(data_, size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : where_(std::move(other.where_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(where_, other.where_);
+  std::swap(descriptor_, other.descriptor_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+void MappedFile::read(std::span<const std::byte> part, void* out) const {
+  auto* to = static_cast<char*>(out);
+  auto place = part.data() - static_cast<const std::byte*>(data_);
+  for (std::size_t left = part.size(); left > 0;) {
+    const ssize_t got = ::pread(descriptor_, to, left, place);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      throw Error(ExitCode::io, Fault{where_,
+                                      fmt::format("cannot be read at byte {}: {}", place,
+                                                  got == 0 ? "it is shorter than before" : std::strerror(errno)),
+                                      "a file that stays as it is", "check the disk, and who else writes there"});
+    }
+    to += got;
+    place += got;
+    left -= static_cast<std::size_t>(got);
+  }
 }
 
 void MappedFile::will_read(std::span<const std::byte> part) const { advise(part, MADV_WILLNEED); }

@@ -22,12 +22,17 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
   std::string_view text() const { return {static_cast<const char*>(data_), size_}; }
 
+  // Copies a part by reading the file, without touching the mapping's pages: the quickest way for what is wanted once.
+  // Throws Error(ExitCode::io) where the file is shorter now, or cannot be read.
+  void read(std::span<const std::byte> part, void* out) const;
   // Of a part that is about to be read, or has been: starts reading ahead, or gives its pages back (they are read again
   // when they are touched again). Hints: nothing happens where the system knows none.
   void will_read(std::span<const std::byte> part) const;
   void has_read(std::span<const std::byte> part) const;
 
  private:
+  std::string where_;
+  int descriptor_ = -1;
   void* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -122,11 +121,16 @@ void check_cover(const std::deque<SafetensorsHeader::Entry>& sorted, std::uint64
   }
 }
 
-template <class T>
-T read_at(std::span<const std::byte> data, std::size_t index) {
-  T value;
-  std::memcpy(&value, data.data() + index * sizeof(T), sizeof value);
-  return value;
+// Piece by piece, so that little memory is used beside `out`.
+template <class T, class Convert>
+void read_converted(const MappedFile& file, std::span<const std::byte> data, std::span<float> out, Convert convert) {
+  constexpr std::size_t kPiece = std::size_t{1} << 17;  // elements
+  std::vector<T> piece(std::min(kPiece, out.size()));
+  for (std::size_t at = 0; at < out.size(); at += kPiece) {
+    const std::size_t count = std::min(kPiece, out.size() - at);
+    file.read(data.subspan(at * sizeof(T), count * sizeof(T)), piece.data());
+    for (std::size_t i = 0; i < count; ++i) out[at + i] = convert(piece[i]);
+  }
 }
 
 std::string_view file_type_of(DType type) {
@@ -182,13 +186,13 @@ const SafetensorsEntry* SafetensorsFile::find(const std::string& name) const {
 void SafetensorsFile::read_f32(const SafetensorsEntry& entry, std::span<float> out) const {
   MAXPLUS_REQUIRE(static_cast<std::int64_t>(out.size()) == entry.elements(), "one place an element");
   if (entry.dtype == "F32") {
-    if (!out.empty()) std::memcpy(out.data(), entry.data.data(), entry.data.size());
+    file_.read(entry.data, out.data());
   } else if (entry.dtype == "F64") {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(read_at<double>(entry.data, i));
+    read_converted<double>(file_, entry.data, out, [](double value) { return static_cast<float>(value); });
   } else if (entry.dtype == "F16") {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = float_of_f16(read_at<std::uint16_t>(entry.data, i));
+    read_converted<std::uint16_t>(file_, entry.data, out, float_of_f16);
   } else if (entry.dtype == "BF16") {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = float_of_bf16(read_at<std::uint16_t>(entry.data, i));
+    read_converted<std::uint16_t>(file_, entry.data, out, float_of_bf16);
   } else {
     throw Error(ExitCode::data,
                 Fault{where_, fmt::format("tensor '{}' has dtype {}", shown_name(entry.name), entry.dtype),

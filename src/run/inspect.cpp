@@ -60,8 +60,14 @@ void try_hash_of_model(const std::filesystem::path& path, Inspected* found) {
   }
 }
 
+// Files that travel along are told by size and hash.
+std::string metadata_text(const std::string& key, const std::string& value) {
+  if (!key.starts_with(kCompanionPrefix)) return value;
+  return fmt::format("{} bytes, {}", value.size(), hash_of(std::as_bytes(std::span<const char>(value))));
+}
+
 void add_safetensors(const SafetensorsFile& file, Inspected* found) {
-  for (const auto& [key, value] : file.metadata()) found->metadata.push_back({key, value});
+  for (const auto& [key, value] : file.metadata()) found->metadata.push_back({key, metadata_text(key, value)});
   for (const SafetensorsEntry& entry : file.entries()) {
     file.mapping().will_read(entry.data);
     found->tensors.push_back({entry.name, entry.dtype, entry.extents, hash_of(entry.data)});
@@ -77,7 +83,7 @@ Inspected inspect_checkpoint(const std::filesystem::path& path) {
   found.metadata = {{"format", std::to_string(header.format)}, {"iteration", std::to_string(header.iteration)}};
   for (const auto& [key, value] : header.integers) found.metadata.push_back({key, std::to_string(value)});
   for (const auto& [key, value] : header.numbers) found.metadata.push_back({key, fmt::format("{}", value)});
-  for (const auto& [key, value] : header.texts) found.metadata.push_back({key, value});
+  for (const auto& [key, value] : header.texts) found.metadata.push_back({key, metadata_text(key, value)});
   found.metadata.push_back({"state", header.state});
   for (const CheckpointHeader::Tensor& tensor : header.tensors) {
     std::vector<float> values(static_cast<std::size_t>(tensor.elements));

@@ -226,5 +226,33 @@ TEST(HfFolder, ReadsWeightsThatAreSplitOverFiles) {
   EXPECT_EQ(read.set.hash(), owned.set.hash());
 }
 
+TEST(HfFolder, ReplacesWeightsInTheOtherForm) {
+  const auto folder = scratch_folder("forms");
+  OwnedWeights first(odd_config(true)), second(odd_config(true)), read(odd_config(true));
+  first.set.initialise(5);
+  second.set.initialise(6);
+  write_hf_folder(folder, first.set);
+  ExportOptions options;
+  options.file_bytes = 4096;
+  const ExportPlan plan = plan_hf_weights(second.set, options);
+  ASSERT_GT(plan.files.size(), 2u);
+  write_hf_folder(folder, published_contents(second.set.config()), plan, RankGroup(MPI_COMM_SELF),
+                  [&](std::size_t i) { return second.set.parameters()[i].weight.span<float>(); });
+  load_hf_weights(folder, read.set);
+  EXPECT_EQ(read.set.hash(), second.set.hash());
+  write_hf_folder(folder, first.set);
+  load_hf_weights(folder, read.set);
+  EXPECT_EQ(read.set.hash(), first.set.hash());
+}
+
+TEST(HfFolder, ChangesOnlyTheTypeInAPublishedConfiguration) {
+  const std::string published = "{\"b\": 1e-05, \"torch_dtype\": \"bfloat16\", \"a\": [1]}";
+  EXPECT_EQ(config_with_dtype(published, DType::bf16), published);
+  EXPECT_EQ(nlohmann::ordered_json::parse(config_with_dtype(published, DType::f32)).dump(),
+            "{\"b\":1e-05,\"torch_dtype\":\"float32\",\"a\":[1]}");
+  EXPECT_EQ(nlohmann::json::parse(config_with_dtype("{\"dtype\": \"float16\"}", DType::f32)),
+            nlohmann::json::parse("{\"dtype\": \"float32\"}"));
+}
+
 }  // namespace
 }  // namespace maxplus
