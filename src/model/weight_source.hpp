@@ -1,8 +1,8 @@
 #pragma once
 // Published weights wherever they lie (one safetensors file, several, a GGUF file), under their published names.
 //
-// No values are read when a source is opened. Reading a tensor fills the caller's memory, with a small buffer or from the
-// mapped file whose pages are then given back: a load holds the model and at most the tensor that is being read.
+// No values are read when a source is opened. Reading a tensor fills the caller's memory, with a small buffer or from
+// the mapped file whose pages are then given back: a load holds the model and at most the tensor that is being read.
 
 #include <cstdint>
 #include <map>
