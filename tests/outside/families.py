@@ -1,5 +1,5 @@
 """Every family trains from a deck's shape: on policy exactly, and the same weights on one rank and on two."""
-from program import Folder, Report, TINY_DECK, WARM_START, hashes, lines, run, sets
+from program import Folder, LEARNING_DECK, Report, hashes, lines, run, sets
 
 FAMILIES = {
     "llama": {},
@@ -11,7 +11,7 @@ FAMILIES = {
 
 report = Report()
 with Folder() as folder:
-    deck = folder.deck(TINY_DECK + WARM_START)
+    deck = folder.deck(LEARNING_DECK)
     for family, keys in FAMILIES.items():
         found = []
         for ranks in (1, 2):

@@ -1,11 +1,11 @@
 """On policy the ratio is exactly 1 and the gap exactly 0, and generate, logprob and replay agree bit for bit."""
 import json
 
-from program import Folder, Report, TINY_DECK, WARM_START, lines, run, sets
+from program import Folder, LEARNING_DECK, Report, lines, run, sets
 
 report = Report()
 with Folder() as folder:
-    deck = folder.deck(TINY_DECK + WARM_START)
+    deck = folder.deck(LEARNING_DECK)
     for compute in ("f32", "bf16"):
         for temperature in (1.0, 0.7):
             name = f"on_policy: {compute} at temperature {temperature}"

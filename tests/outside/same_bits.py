@@ -1,9 +1,9 @@
 """Equal weights and rollouts on 1, 2, 3, 4 and 8 ranks, with 1 and 2 threads, with evaluation every iteration or never."""
-from program import Folder, Report, TINY_DECK, WARM_START, hashes, read, run, sets
+from program import Folder, LEARNING_DECK, Report, TINY_DECK, hashes, read, run, sets
 
 report = Report()
 with Folder() as folder:
-    deck = folder.deck(TINY_DECK + WARM_START)
+    deck = folder.deck(LEARNING_DECK)
     cases = {
         "one rank": (1, {}),
         "two ranks": (2, {}),

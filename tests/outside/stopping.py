@@ -3,7 +3,7 @@ import os
 import signal
 import time
 
-from program import Folder, Report, TINY_DECK, WARM_START, hashes, read, run, sets, start
+from program import Folder, LEARNING_DECK, Report, hashes, read, run, sets, start
 
 report = Report()
 KEYS = dict(run__iterations=40, run__checkpoint_every=2, eval__every=0)
@@ -56,7 +56,7 @@ def launcher_of(process):
 
 
 with Folder() as folder:
-    deck = folder.deck(TINY_DECK + WARM_START)
+    deck = folder.deck(LEARNING_DECK)
     whole = folder / "whole"
     done = run(["train", deck, "--out", whole, "--quiet"] + sets(**KEYS), ranks=2)
     report.check("stopping: the uninterrupted run", done.returncode == 0, done.stderr)
