@@ -124,10 +124,10 @@ void check_cover(const std::deque<SafetensorsHeader::Entry>& sorted, std::uint64
 // Piece by piece, so that little memory is used beside `out`.
 template <class T, class Convert>
 void read_converted(const MappedFile& file, std::span<const std::byte> data, std::span<float> out, Convert convert) {
-  constexpr std::size_t kPiece = std::size_t{1} << 17;  // elements
-  std::vector<T> piece(std::min(kPiece, out.size()));
-  for (std::size_t at = 0; at < out.size(); at += kPiece) {
-    const std::size_t count = std::min(kPiece, out.size() - at);
+  constexpr std::size_t kReadPiece = std::size_t{1} << 17;  // elements
+  std::vector<T> piece(std::min(kReadPiece, out.size()));
+  for (std::size_t at = 0; at < out.size(); at += kReadPiece) {
+    const std::size_t count = std::min(kReadPiece, out.size() - at);
     file.read(data.subspan(at * sizeof(T), count * sizeof(T)), piece.data());
     for (std::size_t i = 0; i < count; ++i) out[at + i] = convert(piece[i]);
   }

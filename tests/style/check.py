@@ -242,6 +242,14 @@ def check_unnamed(project):
             continue
         for line, given in set(unnamed.in_unnamed_namespaces(without_comments("\n".join(project.lines(name))))):
             owners.setdefault((folder, given), {}).setdefault(name, line)
+    given_names = {(folder, given): places for (folder, given), places in owners.items() if re.match(r"k[A-Z]\w*$", given)}
+    for name in project.under("src", ends=(".cpp",)):
+        folder = "/".join(name.split("/")[:2])
+        for number, line in enumerate(project.lines(name), 1):
+            for local in re.findall(r"^\s+(?:static )?constexpr .*?\b(k[A-Z]\w*) = ", line):
+                other = sorted(set(given_names.get((folder, local), {})) - {name})
+                if other:
+                    yield name, number, f"'{local}' would hide the one of {other[0]} in a bundle"
     for (_, given), places in sorted(owners.items()):
         if len(places) > 1:
             (first, _), (second, line) = sorted(places.items())[:2]

@@ -48,6 +48,7 @@ CASES = [
     ("one name in two unnamed namespaces", "unnamed", "src/base/twice.cpp",
      "// T.\nnamespace {\nvoid f(int a, std::string_view b) { a = 1; }\n}\n"),
     ("one constant in two unnamed namespaces", "unnamed", "src/base/twice.cpp", "// T.\nnamespace {\nconstexpr int kA = 1, kB = f(2);\n}\n"),
+    ("a local constant that hides one of another source", "unnamed", "src/base/twice.cpp", "// T.\nint f() {\n  constexpr int kB = 2;\n  return kB;\n}\n"),
     ("an overload", None, "src/base/twice.cpp", "// T.\nnamespace {\nvoid f(int a) { a = 1; }\nint kLocal = 1;\n}  // namespace\n"),
     ("a name that another folder has too", None, "src/tensor/f.cpp", "// F.\nnamespace {\nconstexpr int kB = 1;\n}  // namespace\n"),
     ("a loop in a kernel header", None, "kernels/ops/norm.hpp",
