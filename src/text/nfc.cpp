@@ -98,13 +98,13 @@ void order_marks(std::vector<Mark>& marks) {
 }
 
 void compose(std::vector<Mark>& marks) {
-  constexpr std::size_t kNone = SIZE_MAX;
-  std::size_t starter = kNone, kept = 0;
+  constexpr std::size_t kNothing = SIZE_MAX;
+  std::size_t starter = kNothing, kept = 0;
   std::uint32_t last_class = 0;  // of what was kept behind the starter
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const Mark mark = marks[i];
-    const bool adjacent = starter != kNone && kept == starter + 1;
-    if (starter != kNone && (adjacent || last_class < mark.combining)) {
+    const bool adjacent = starter != kNothing && kept == starter + 1;
+    if (starter != kNothing && (adjacent || last_class < mark.combining)) {
       if (const char32_t whole = composed(marks[starter].code, mark.code)) {
         marks[starter].code = whole;
         continue;
