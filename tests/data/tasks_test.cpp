@@ -14,6 +14,8 @@
 
 #include "data/operators.hpp"
 #include "data/problem_order.hpp"
+#include "text/gguf_tokenizer.hpp"
+#include "text/published_tokenizers.hpp"
 
 namespace maxplus {
 namespace {
@@ -300,6 +302,34 @@ TEST(WordProblems, AreFunctionsOfTheirNumbersAndWriteTheirExamples) {
   const std::string answer = first->tokenizer()->decode(std::span(d.response).first(d.response.size() - 1));
   EXPECT_EQ(answer.substr(answer.find("= ") + 2), std::to_string(p.answer.get<std::int64_t>()));
   EXPECT_EQ(d.response.back(), first->tokenizer()->end_token());
+}
+
+// The prompt of inputs/smollm2: three earlier turns, no system turn.
+TEST(WordProblems, AskAChatModelAfterThreeWorkedTurns) {
+  const testing::ScratchFolder folder("word_problems");
+  testing::smollm2_metadata("").write(folder.path() / "m.gguf");
+  PublishedTokenizer published = read_gguf_tokenizer(GgufFile(folder.path() / "m.gguf"));
+  published.description.chat.format = "chatml";
+  const auto tokenizer = make_bpe_tokenizer(std::move(published.description), published.where);
+  const auto words = make_task("word_problems", nlohmann::json::object(), tokenizer, Locate());
+  std::vector<std::int32_t> shared = words->train()->at(0).prompt;
+  for (std::int64_t i = 0; i < 200; ++i) {
+    const Problem p = words->train()->at(i);
+    EXPECT_EQ(tokenizer->decode(p.prompt),
+              "<|im_start|>user\nKim has 8 balls and finds 5 more. How many balls does Kim have now?<|im_end|>\n"
+              "<|im_start|>assistant\n8 + 5 = 13<|im_end|>\n"
+              "<|im_start|>user\nPat had 9 cakes and ate 4. How many cakes does Pat still have?<|im_end|>\n"
+              "<|im_start|>assistant\n9 - 4 = 5<|im_end|>\n"
+              "<|im_start|>user\nJoe has 3 bags with 6 nuts in each bag. How many nuts does Joe have in total?<|im_end|>\n"
+              "<|im_start|>assistant\n3 * 6 = 18<|im_end|>\n"
+              "<|im_start|>user\n" + p.prompt_text + "<|im_end|>\n<|im_start|>assistant\n");
+    EXPECT_GE(p.prompt.size(), 143u);
+    EXPECT_LE(p.prompt.size(), 152u);
+    const auto end = std::mismatch(shared.begin(), shared.end(), p.prompt.begin(), p.prompt.end()).first;
+    shared.erase(end, shared.end());
+  }
+  EXPECT_EQ(shared.size(), 119u);
+  EXPECT_EQ(words->demonstrations()->at(0).response.back(), 2) << "<|im_end|>";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "deck/deck.hpp"
+#include "run/inputs.hpp"
 
 namespace maxplus {
 namespace {
@@ -131,6 +132,15 @@ TEST(DeckChecks, TellOneSlipOnce) {
   EXPECT_EQ(faults_of("[model\n", {}, DeckUse::train, 1).size(), 1u) << "no TOML: nothing else can be said";
   EXPECT_EQ(faults_of("", {"model.path=m", "data.train"}, DeckUse::train, 1).size(), 2u)
       << "a setting without a value names no key, so the problems are missing too";
+}
+
+TEST(DeckChecks, PassTheDeckOfThePublishedModel) {
+  const std::string file = std::string(MAXPLUS_TEST_DATA) + "/../../inputs/smollm2/smollm2.toml";
+  DeckReading reading = read_deck_and_faults(file, {});
+  check_deck(reading.deck, DeckUse::train, 2, reading.faults);
+  check_named(reading.deck, InputsFor::training, reading.faults);
+  for (const Fault& fault : reading.faults) ADD_FAILURE() << fault.where << ": " << fault.found;
+  EXPECT_EQ(reading.deck.data.task, "word_problems");
 }
 
 }  // namespace
