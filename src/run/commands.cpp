@@ -256,10 +256,6 @@ int leave_with(const Error& error, MPI_Comm farewell) {
 }
 
 int start_ranks(const CommandLine& line, int* argc, char*** argv) {
-  // A deck that is wrong ends every rank before MPI is started.
-  if (line.command == Command::train || line.command == Command::replay) {
-    checked_deck(line, line.command == Command::train ? DeckUse::train : DeckUse::replay, 1);
-  }
   const std::optional<double> seconds_left = line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
   install_stop_signals();
   prepare_hdf5();
@@ -288,7 +284,12 @@ int run_program(int argc, char** argv) {
     return needs_ranks(line) ? start_ranks(line, &argc, &argv) : run_alone(line);
   } catch (...) {
     const Error error = as_error(std::current_exception());
-    if (launcher_rank() == 0) print_error(error);
+    // Every rank has the same arguments. A launcher ends the job when its first rank leaves, so rank 0 speaks first.
+    if (launcher_rank() == 0) {
+      print_error(error);
+    } else {
+      std::this_thread::sleep_for(std::chrono::seconds(3));
+    }
     return static_cast<int>(error.code());
   }
 }
