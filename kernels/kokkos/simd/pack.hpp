@@ -1,6 +1,10 @@
 #pragma once
 // Packing of fp32 for matrix products: panels of sixteen outputs, and rows side by side for one tile.
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "kokkos/simd/lanes.hpp"
 #include "kokkos/simd/matmul_table.hpp"
 
@@ -14,16 +18,42 @@ struct TileCut {
   std::int64_t begin(std::int64_t tile) const { return rows * tile / tiles; }
 };
 
+// to [k_count][width] <- two rows side by side, four k at a time; returns how many k are done.
+template <int width>
+inline std::int64_t pack_two_rows(float* to, const float* even, const float* odd, std::int64_t k_count) {
+  std::int64_t k = 0;
+#if defined(__SSE2__)
+  for (; k + 4 <= k_count; k += 4) {
+    const __m128 a = _mm_loadu_ps(even + k), b = _mm_loadu_ps(odd + k);
+    const __m128 first = _mm_unpacklo_ps(a, b), second = _mm_unpackhi_ps(a, b);
+    float* at = to + k * width;
+    _mm_storel_pi(reinterpret_cast<__m64*>(at), first);
+    _mm_storeh_pi(reinterpret_cast<__m64*>(at + width), first);
+    _mm_storel_pi(reinterpret_cast<__m64*>(at + 2 * width), second);
+    _mm_storeh_pi(reinterpret_cast<__m64*>(at + 3 * width), second);
+  }
+#else
+  static_cast<void>(to), static_cast<void>(even), static_cast<void>(odd), static_cast<void>(k_count);
+#endif
+  return k;
+}
+
 // out [tile][k_count][width] <- rows of a, at most `width` side by side; k from first_k on.
 template <int width>
-inline void pack_tiles_along(float* out, const ProductJob& job, std::int64_t first_row, std::int64_t rows,
-                             std::int64_t first_k, std::int64_t k_count) {
+requires(width % 2 == 0) inline void pack_tiles_along(float* out, const ProductJob& job, std::int64_t first_row,
+                                                      std::int64_t rows, std::int64_t first_k, std::int64_t k_count) {
   const TileCut cut(rows, width);
   for (std::int64_t tile = 0; tile < cut.tiles; ++tile) {
-    for (std::int64_t row = cut.begin(tile); row < cut.begin(tile + 1); ++row) {
-      const float* in = job.a + (first_row + row) * job.a_row_stride + first_k * job.a_k_stride;
+    for (std::int64_t row = cut.begin(tile); row < cut.begin(tile + 1); row += 2) {
+      const float* even = job.a + (first_row + row) * job.a_row_stride + first_k * job.a_k_stride;
+      // A last row alone goes twice; nobody reads the second.
+      const float* odd = row + 1 < cut.begin(tile + 1) ? even + job.a_row_stride : even;
       float* to = out + tile * width * k_count + row - cut.begin(tile);
-      for (std::int64_t k = 0; k < k_count; ++k) to[k * width] = in[k * job.a_k_stride];
+      std::int64_t k = job.a_k_stride == 1 ? pack_two_rows<width>(to, even, odd, k_count) : 0;
+      for (; k < k_count; ++k) {
+        to[k * width] = even[k * job.a_k_stride];
+        to[k * width + 1] = odd[k * job.a_k_stride];
+      }
     }
   }
 }
