@@ -68,6 +68,7 @@ TensorView Head::logits(const Stream& stream, TensorView x, std::span<const std:
   const auto count = static_cast<std::int64_t>(rows.size());
   MAXPLUS_REQUIRE(count <= logits_.extent(0), fmt::format("logits of {} rows, room for {}", count, logits_.extent(0)));
   take_rows(stream, x, rows);
+  first_logits_stand_ = false;
   const TensorView out = logits_.rows(0, count);
   multiply(stream, out, normed_.rows(0, count));
   return out;
@@ -111,7 +112,9 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
   ops::copy_to_device(stream, target_row_.rows(0, n), within_block.data());
   ops::copy_to_device(stream, target_.rows(0, n), targets.target.data());
   take_rows(stream, x, rows_);
-  for (const RowBlock& b : blocks_) {
+  // The first block last: its logits are the first that backward wants.
+  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+    const RowBlock& b = *block;
     const TensorView logits = logits_.rows(0, b.rows);
     const TensorView maximum = maximum_.rows(b.first_row, b.rows), log_sum = log_sum_.rows(b.first_row, b.rows);
     multiply(stream, logits, normed_.rows(b.first_row, b.rows));
@@ -120,6 +123,7 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
                          target_row_.rows(b.first_target, b.targets), target_.rows(b.first_target, b.targets),
                          inverse_temperature);
   }
+  first_logits_stand_ = true;
   ops::copy_to_host(stream, log_prob.data(), log_prob_.rows(0, n));
   std::vector<float> row_entropy(rows_.size());
   ops::copy_to_host(stream, row_entropy.data(), entropy_.rows(0, r));
@@ -140,7 +144,8 @@ void Head::backward(const Stream& stream, TensorView d_x, TensorView d_norm_weig
   ops::copy_to_device(stream, d_entropy_.rows(0, n), d_entropy.data());
   for (const RowBlock& b : blocks_) {
     const TensorView logits = logits_.rows(0, b.rows), normed = normed_.rows(b.first_row, b.rows);
-    multiply(stream, logits, normed);
+    if (!first_logits_stand_) multiply(stream, logits, normed);
+    first_logits_stand_ = false;
     if (cap_ > 0) ops::copy(stream, capped_.rows(0, b.rows), logits);
     ops::log_prob_backward(stream, logits, maximum_.rows(b.first_row, b.rows), log_sum_.rows(b.first_row, b.rows),
                            entropy_.rows(b.first_row, b.rows), target_row_.rows(b.first_target, b.targets),

@@ -58,6 +58,7 @@ class Head {
 
   std::vector<std::int32_t> rows_, row_of_target_;  // of the last score: chosen rows; per target an index into them
   std::vector<RowBlock> blocks_;
+  bool first_logits_stand_ = false;  // whether logits_ holds those of the last score's first block
   float inverse_temperature_ = 1;
 };
 
