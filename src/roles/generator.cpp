@@ -19,6 +19,21 @@ std::int64_t waiting_prompts(const Generator::Limits& limits) {
   return limits.rows / std::max<std::int64_t>(1, limits.group_size) + 2;
 }
 
+// How many first tokens all prompts have in common, in whole pages, so that each prompt has at least one of its own.
+std::int64_t common_tokens(std::span<const GenerationRequest> requests) {
+  if (requests.size() < 2) return 0;
+  const std::vector<std::int32_t>& first = requests.front().problem->prompt;
+  auto common = static_cast<std::int64_t>(first.size());
+  for (const GenerationRequest& request : requests) {
+    const std::vector<std::int32_t>& prompt = request.problem->prompt;
+    const auto most = std::min(common, static_cast<std::int64_t>(prompt.size()) - 1);
+    common = 0;
+    while (common < most && first[static_cast<std::size_t>(common)] == prompt[static_cast<std::size_t>(common)])
+      ++common;
+  }
+  return common / ops::kPageTokens * ops::kPageTokens;
+}
+
 }  // namespace
 
 std::int64_t Generator::pages(const Limits& limits) {
@@ -44,6 +59,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
                                          const StopRequest& stop) {
   const Timer timer;
   cache_.reset();
+  common_ = {};
   rows_.clear();
   prompts_.clear();
   waiting_.clear();
@@ -66,6 +82,13 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
     }
   }
 
+  const std::int64_t common = common_tokens(requests);
+  if (common > 0) {
+    const std::vector<std::int32_t>& prompt = requests.front().problem->prompt;
+    MAXPLUS_REQUIRE(common < limits_.prompt_tokens, "prompt length beyond the generator's limits");
+    compute_until(0, common_, std::span(prompt).first(static_cast<std::size_t>(common)));
+  }
+
   std::size_t next_request = 0, next_rollout = 0;
   counters_.seconds_to_ninety_percent = 0;
   bool abandoned = false;
@@ -84,8 +107,23 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
     }
   }
   counters_.seconds = timer.seconds();
+  cache_.release(common_);
   if (abandoned) cache_.reset();
   return rollouts;
+}
+
+// Reserves pages for `tokens` and computes pieces of them until at most `most` are left, which it returns.
+std::span<const std::int32_t> Generator::compute_until(std::int64_t most, KvCache::Sequence& sequence,
+                                                       std::span<const std::int32_t> tokens) {
+  MAXPLUS_REQUIRE(cache_.reserve(sequence, static_cast<std::int64_t>(tokens.size())), "no page for a prompt");
+  counters_.tokens_processed += static_cast<std::int64_t>(tokens.size());
+  while (static_cast<std::int64_t>(tokens.size()) > most) {
+    const std::size_t count = std::min(tokens.size(), static_cast<std::size_t>(limits_.prefill_tokens));
+    const Transformer::Extension piece{&sequence, tokens.first(count)};
+    transformer_.extend(cache_, {&piece, 1});
+    tokens = tokens.subspan(count);
+  }
+  return tokens;
 }
 
 void Generator::prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule,
@@ -99,11 +137,12 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
     const auto length = static_cast<std::int64_t>(requests[r].problem->prompt.size());
     MAXPLUS_REQUIRE(length >= 1 && length <= limits_.prompt_tokens, "prompt length beyond the generator's limits");
     const bool first = chosen.empty();
-    if (!first && (members >= limits_.rows || tokens + length > limits_.prefill_tokens)) break;
+    const std::int64_t own = length - common_.length;
+    if (!first && (members >= limits_.rows || tokens + own > limits_.prefill_tokens)) break;
     if (static_cast<std::int64_t>(live + chosen.size()) >= waiting_prompts(limits_)) break;
     chosen.push_back(r);
     members += static_cast<std::int64_t>(requests[r].ids.size());
-    tokens += length;
+    tokens += own;
   }
   if (chosen.empty()) return;
 
@@ -114,20 +153,14 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
   TensorView logits;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     prompt_of[i] = before + i;
-    const std::vector<std::int32_t>& tokens_of_prompt = requests[chosen[i]].problem->prompt;
+    const std::span<const std::int32_t> tokens_of_prompt(requests[chosen[i]].problem->prompt);
     Prompt& prompt = prompts_[prompt_of[i]];
     prompt.members_left = static_cast<std::int64_t>(requests[chosen[i]].ids.size());
-    MAXPLUS_REQUIRE(cache_.reserve(prompt.sequence, static_cast<std::int64_t>(tokens_of_prompt.size())),
-                    "no page for a prompt");
-    counters_.tokens_processed += static_cast<std::int64_t>(tokens_of_prompt.size());
-    std::span<const std::int32_t> rest(tokens_of_prompt);
+    // The common tokens fill whole pages, so that a fork takes none.
+    cache_.fork(stream_, common_, prompt.sequence);
     // A prompt longer than one computation goes through in pieces; it then is the only one chosen.
-    while (static_cast<std::int64_t>(rest.size()) > limits_.prefill_tokens) {
-      const Transformer::Extension piece{&prompt.sequence,
-                                         rest.first(static_cast<std::size_t>(limits_.prefill_tokens))};
-      transformer_.extend(cache_, {&piece, 1});
-      rest = rest.subspan(static_cast<std::size_t>(limits_.prefill_tokens));
-    }
+    const auto rest = compute_until(limits_.prefill_tokens, prompt.sequence,
+                                    tokens_of_prompt.subspan(static_cast<std::size_t>(common_.length)));
     extensions.push_back({&prompt.sequence, rest});
   }
   logits = transformer_.extend(cache_, extensions);

@@ -1,10 +1,10 @@
 #pragma once
 // The generator: draws rollouts with continuous batching.
 //
-// A group's prompt is computed once and its full pages are shared; the first token of every member is drawn from the
-// prompt's last row at once; then members are decoded in rows that free themselves as answers end. What is drawn is a
-// function of (seed, purpose, rollout id, token) and of the weights alone: it depends neither on who else is in the
-// batch nor on the ranks.
+// What all prompts of a call have in common (worked examples, a system turn) is computed once, and so is a group's
+// prompt; their full pages are shared. The first token of every member is drawn from the prompt's last row at once;
+// then members are decoded in rows that free themselves as answers end. What is drawn is a function of (seed, purpose,
+// rollout id, token) and of the weights alone: it depends neither on who else is in the batch nor on the ranks.
 
 #include <cstdint>
 #include <deque>
@@ -86,6 +86,8 @@ class Generator {
     std::int64_t members_left = 0;
   };
 
+  std::span<const std::int32_t> compute_until(std::int64_t most, KvCache::Sequence& sequence,
+                                              std::span<const std::int32_t> tokens);
   void prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::size_t* next_request,
                std::size_t* next_rollout, std::vector<Rollout>* rollouts);
   void admit(const std::vector<Rollout>& rollouts);
@@ -101,6 +103,7 @@ class Generator {
   const Stream& stream_;
   KvCache cache_;
   TensorView row_maximum_, row_log_sum_, entropy_, uniform_, token_, log_prob_, scratch_;
+  KvCache::Sequence common_;  // the pages that begin every prompt of this call
   std::vector<Row> rows_;
   std::vector<Prompt> prompts_;
   std::deque<Waiting> waiting_;

@@ -3,7 +3,32 @@ import json
 
 from program import Folder, LEARNING_DECK, Report, lines, run, sets
 
+PROMPTS = {
+    "prompts of different lengths": '{"prompt": "9 3 6 = 12 :"}\n{"prompt": "1 2 3 = 6 :"}\n{"prompt_ids": [4, 5, 6, 34, 9, 35]}\n',
+    # 37 tokens in common are two whole pages and more; one prompt ends within them.
+    "prompts that begin alike": "".join(json.dumps({"prompt_ids": [3 + i % 9 for i in range(37)][:length] + tail}) + "\n"
+                                       for length, tail in ((37, [4, 5]), (37, [6]), (35, []))),
+}
 report = Report()
+
+
+def drawn_is_scored(name, model, problems, temperature, settings):
+    """What generate draws has the log-probabilities that logprob gives it, bit for bit."""
+    drawn = run(["generate", model, problems, "--samples", "3", "--temperature", str(temperature), "--max-new-tokens", "40"] + settings)
+    if not report.check(f"{name}: generate", drawn.returncode == 0, drawn.stderr):
+        return
+    rollouts = [json.loads(line) for line in drawn.stdout.splitlines()]
+    report.check(f"{name}: nine rollouts", len(rollouts) == 9, len(rollouts))
+    asked = folder.file("ids.jsonl", "".join(json.dumps({"ids": r["prompt_ids"] + r["response_ids"]}) + "\n" for r in rollouts))
+    for ranks in (0, 2):
+        scored = run(["logprob", model, asked, "--temperature", str(temperature)] + settings, ranks=ranks)
+        if not report.check(f"{name}: logprob on {ranks} ranks", scored.returncode == 0, scored.stderr):
+            continue
+        values = [json.loads(line)["log_prob"] for line in scored.stdout.splitlines()]
+        equal = len(values) == len(rollouts) and all(v[len(r["prompt_ids"]):] == r["log_prob"] for v, r in zip(values, rollouts))
+        report.check(f"{name}: logprob on {ranks} ranks has the sampler's bits", equal)
+
+
 with Folder() as folder:
     deck = folder.deck(LEARNING_DECK)
     for compute in ("f32", "bf16"):
@@ -22,22 +47,9 @@ with Folder() as folder:
             # From outside: draw with the last checkpoint, score what was drawn.
             with open(out + "/checkpoints/latest", encoding="utf-8") as file:
                 model = out + "/checkpoints/" + file.read().strip()
-            problems = folder.file("problems.jsonl", '{"prompt": "9 3 6 = 12 :"}\n{"prompt": "1 2 3 = 6 :"}\n{"prompt_ids": [4, 5, 6, 34, 9, 35]}\n')
             settings = sets(model__compute=compute)
-            drawn = run(["generate", model, problems, "--samples", "3", "--temperature", str(temperature), "--max-new-tokens", "40"] + settings)
-            if not report.check(f"{name}: generate", drawn.returncode == 0, drawn.stderr):
-                continue
-            rollouts = [json.loads(line) for line in drawn.stdout.splitlines()]
-            report.check(f"{name}: nine rollouts", len(rollouts) == 9, len(rollouts))
-            asked = folder.file("ids.jsonl", "".join(json.dumps({"ids": r["prompt_ids"] + r["response_ids"]}) + "\n" for r in rollouts))
-            for ranks in (0, 2):
-                scored = run(["logprob", model, asked, "--temperature", str(temperature)] + settings, ranks=ranks)
-                if not report.check(f"{name}: logprob on {ranks} ranks", scored.returncode == 0, scored.stderr):
-                    continue
-                values = [json.loads(line)["log_prob"] for line in scored.stdout.splitlines()]
-                equal = len(values) == len(rollouts) and all(
-                    v[len(r["prompt_ids"]):] == r["log_prob"] for v, r in zip(values, rollouts))
-                report.check(f"{name}: logprob on {ranks} ranks has the sampler's bits", equal)
+            for what, text in PROMPTS.items():
+                drawn_is_scored(f"{name}, {what}", model, folder.file("problems.jsonl", text), temperature, settings)
 
             # Replay of the run's own rollouts gives the run's own weights.
             again = folder / f"replay_{compute}_{temperature}"
