@@ -5,8 +5,9 @@
 
 Each round runs every program once, in alternating order, with probes of arithmetic and read bandwidth before and after each. A
 round counts if others had less than 3.5 % of the machine during all of its samples and no two probes of a kind differ by more than
-a fifth. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the limit, from the probes
-beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
+a fifth. The slower peer leaves after the first round if it was slower by 15 % in every part of it and of the warm-up; ours in
+other ways than the first after three. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the
+limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
 """
 import argparse
 import json
@@ -21,7 +22,8 @@ CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8"
          "decode-32": {"case": "decode", "rows": 32, "new_tokens": 64},
          "training-4x256": {"case": "training", "sequences": 4, "tokens": 256},
          "training-1x1024": {"case": "training", "sequences": 1, "tokens": 1024}}
-MOST_OTHERS, MOST_DRIFT = 0.035, 1.2
+MOST_OTHERS, MOST_DRIFT, CLEARLY = 0.035, 1.2, 1.15
+PEERS = ("llama", "torch")
 TOLERANCE = {"f32": 2e-3, "bf16": 0.2}  # of a log-probability: other orders of sums; bf16 rounds activations in each layer
 
 
@@ -70,7 +72,7 @@ def share_of_limit(part, adds, probes):
 def one_round(case, names, sides, probing, backwards):
     samples, shares, probes = {}, [], [probing.ask({"case": "probe"})]
     for name in reversed(names) if backwards else names:
-        answer, others = watched(lambda: sides[name].ask(CASES[case]))
+        answer, others = watched(sides[name], CASES[case])
         probes.append(probing.ask({"case": "probe"}))
         shares.append(others)
         if "flops" in answer:
@@ -83,15 +85,29 @@ def one_round(case, names, sides, probing, backwards):
             "quiet": max(shares) <= MOST_OTHERS and drift <= MOST_DRIFT}
 
 
+def slower_peers(names, answers):
+    """Peers that another one beat clearly in all of these rounds' answers, in both parts of them."""
+    peers = [name for name in names if name in PEERS]
+
+    def beats(one, other):
+        parts = [(a[one], a[other]) for a in answers] + [(a[one]["prefill"], a[other]["prefill"]) for a in answers if "prefill" in a[one]]
+        return all(rate(mine) > CLEARLY * rate(its) for mine, its in parts)
+    return [name for name in peers if any(beats(other, name) for other in peers if other != name)]
+
+
 def run_case(case, names, sides, options):
-    probing = sides[options.ours[0]]
-    rounds = []
+    probing, rounds, active = sides[options.ours[0]], [], list(names)
+    warm = {}
     for turn in range(1 + 2 * options.pairs):
         with Hold(options.hold):
-            if turn == 0:  # warm-up, uncounted; twice for ours, which is soon done
-                for name in names:
-                    sides[name].ask(CASES[case])
-            rounds.append(one_round(case, names, sides, probing, turn % 2 == 1))
+            if turn == 0:
+                warm = {name: sides[name].ask(CASES[case]) for name in names}
+            rounds.append(one_round(case, active, sides, probing, turn % 2 == 1))
+        if turn == 0:
+            gone = slower_peers(names, [warm, rounds[0]["samples"]])
+            active = [name for name in active if name not in gone]
+        if turn == 2:
+            active = [name for name in active if name in PEERS or name == names[0]]
         if sum(r["quiet"] for r in rounds) >= options.pairs:
             break
     quiet = [r for r in rounds if r["quiet"]]
@@ -113,11 +129,14 @@ def record(case, dtype, names, rounds, quiet, sides, options, part):
            "flops": statistics.median(p["flops"] for r in rounds for p in r["probes"]),
            "bytes": statistics.median(p["bytes"] for r in rounds for p in r["probes"]), "sides": {}}
     for name in names:
-        side = {"about": sides[name].about, "tokens_per_s": middle([rate(of(r["samples"][name])) for r in rounds])}
-        if "of_limit" in of(rounds[0]["samples"][name]):
-            side["of_limit"] = middle([of(r["samples"][name])["of_limit"] for r in rounds])
+        seen = [r["samples"] for r in rounds if name in r["samples"]]
+        if not seen:
+            continue
+        side = {"about": sides[name].about, "rounds": len(seen), "tokens_per_s": middle([rate(of(s[name])) for s in seen])}
+        if "of_limit" in of(seen[0][name]):
+            side["of_limit"] = middle([of(s[name])["of_limit"] for s in seen])
         if name != ours:
-            side["ours_over_it"] = middle([rate(of(r["samples"][ours])) / rate(of(r["samples"][name])) for r in rounds])
+            side["ours_over_it"] = middle([rate(of(s[ours])) / rate(of(s[name])) for s in seen])
         row["sides"][name] = side
     return row
 

@@ -1,17 +1,55 @@
 """Programs that answer requests in turns, and what else the machine did meanwhile."""
 import json
 import os
+import signal
 import subprocess
 import time
 
 
+def tree(root):
+    """{process: its processor seconds} of a process and all below it."""
+    parents, used = {}, {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        parents[int(name)], used[int(name)] = int(fields[1]), int(fields[11]) + int(fields[12])
+    found = {}
+    for pid in parents:
+        above = pid
+        while above in parents and above != root:
+            above = parents[above]
+        if above == root:
+            found[pid] = used[pid] / os.sysconf("SC_CLK_TCK")
+    return found
+
+
 class Side:
-    """A program that prints a line of JSON when it is ready, and one for each line of JSON it is sent."""
+    """A program that prints a line of JSON when it is ready, and one for each line of JSON it is sent.
+
+    It is stopped while it is not asked: a rank or a thread that waits for work may spin, and would take a core from the others.
+    """
 
     def __init__(self, label, command, environment):
-        self.label = label
+        self.label, self.command = label, command
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         self.about = self._line()
+        self._signal(signal.SIGSTOP)
+
+    def _signal(self, number):
+        launcher = {self.process.pid} if self.command[0] == "mpirun" else set()  # it sleeps, and would tell of each signal
+        for pid in set(tree(self.process.pid)) - launcher:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def processor_s(self):
+        return sum(tree(self.process.pid).values())
 
     def _line(self):
         while True:
@@ -22,14 +60,17 @@ class Side:
                 return json.loads(line)
 
     def ask(self, request):
+        self._signal(signal.SIGCONT)
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = self._line()
+        self._signal(signal.SIGSTOP)
         if "error" in answer:
             raise RuntimeError(f"{self.label}: {answer['error']}")
         return answer
 
     def close(self):
+        self._signal(signal.SIGCONT)
         self.process.stdin.close()
         try:
             self.process.wait(timeout=20)
@@ -62,32 +103,10 @@ def busy_s():
     return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
 
 
-def own_s():
-    """Processor seconds of this process and all below it."""
-    parents, used = {}, {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        parents[int(name)], used[int(name)] = int(fields[1]), int(fields[11]) + int(fields[12])
-    total = 0
-    for pid in parents:
-        above = pid
-        while above in parents and above != os.getpid():
-            above = parents[above]
-        if above == os.getpid():
-            total += used[pid]
-    return total / os.sysconf("SC_CLK_TCK")
-
-
-def watched(ask):
+def watched(side, request):
     """The answer, and which share of the machine others had meanwhile."""
-    busy, own, start = busy_s(), own_s(), time.monotonic()
-    answer = ask()
+    busy, own, start = busy_s(), side.processor_s(), time.monotonic()
+    answer = side.ask(request)
     wall = max(time.monotonic() - start, 1e-3)
-    others = (busy_s() - busy) - (own_s() - own)
+    others = (busy_s() - busy) - (side.processor_s() - own)
     return answer, max(0.0, others / (wall * os.cpu_count()))
