@@ -19,12 +19,34 @@ bool shares_prompt(const Experience& a, const Experience& b) {
   return a.rollout.group == b.rollout.group && a.problem.prompt == b.problem.prompt;
 }
 
-// start[i] is the number of tokens before rollout i if the whole step were one batch; start[n] the total.
-std::vector<std::int64_t> running_tokens(std::span<const Experience* const> step) {
+// Shorter beginnings are not worth a segment.
+constexpr std::int64_t kLeastCommon = 16;
+
+// How many first tokens all prompts of a step have in common, so that each has at least one of its own; 0 if there is
+// but one prompt, or too few.
+std::int64_t common_tokens(std::span<const Experience* const> step) {
+  if (step.empty()) return 0;
+  const std::vector<std::int32_t>& first = step.front()->problem.prompt;
+  std::int64_t common = count(first) - 1;
+  bool differ = false;
+  for (std::size_t i = 1; i < step.size(); ++i) {
+    const std::vector<std::int32_t>& prompt = step[i]->problem.prompt;
+    if (shares_prompt(*step[i - 1], *step[i])) continue;
+    differ = true;
+    const auto end = first.begin() + std::min(common, std::max<std::int64_t>(count(prompt) - 1, 0));
+    common = std::mismatch(first.begin(), end, prompt.begin()).first - first.begin();
+  }
+  return differ && common >= kLeastCommon ? common : 0;
+}
+
+// start[i] is the number of tokens before rollout i if the whole step were one batch, the common ones left out;
+// start[n] the total.
+std::vector<std::int64_t> running_tokens(std::span<const Experience* const> step, std::int64_t common) {
   std::vector<std::int64_t> start(1, 0);
   for (std::size_t i = 0; i < step.size(); ++i) {
     const bool shared = i > 0 && shares_prompt(*step[i - 1], *step[i]);
-    start.push_back(start.back() + fed_response_tokens(*step[i]) + (shared ? 0 : count(step[i]->problem.prompt)));
+    start.push_back(start.back() + fed_response_tokens(*step[i]) +
+                    (shared ? 0 : count(step[i]->problem.prompt) - common));
   }
   return start;
 }
@@ -62,14 +84,14 @@ void snap_to_groups(std::span<const Experience* const> step, const std::vector<s
 }
 
 std::vector<RolloutList> micro_batches(std::span<const Experience* const> step, std::int64_t first, std::int64_t last,
-                                       std::int64_t micro_batch_tokens) {
+                                       std::int64_t common, std::int64_t micro_batch_tokens) {
   std::vector<RolloutList> list;
   std::int64_t held = 0;
   for (std::int64_t i = first; i < last; ++i) {
     const Experience& e = *step[static_cast<std::size_t>(i)];
     const std::int64_t prompt = count(e.problem.prompt), response = fed_response_tokens(e);
     const bool follows = !list.empty() && shares_prompt(*step[static_cast<std::size_t>(i - 1)], e);
-    const std::int64_t more = response + (follows ? 0 : prompt);
+    const std::int64_t more = response + (follows ? 0 : prompt - common);
     if (list.empty() || held + more > micro_batch_tokens) {
       list.emplace_back();
       held = prompt + response;
@@ -85,23 +107,27 @@ std::vector<RolloutList> micro_batches(std::span<const Experience* const> step, 
 
 StepPlan plan_step(std::span<const Experience* const> step, int slices, std::int64_t micro_batch_tokens) {
   MAXPLUS_REQUIRE(slices >= 1 && micro_batch_tokens >= 1, "a step has at least one slice, a micro-batch one token");
-  const std::vector<std::int64_t> start = running_tokens(step);
+  const std::int64_t common = common_tokens(step);
+  const std::vector<std::int64_t> start = running_tokens(step, common);
   std::vector<std::int64_t> cut = cuts_by_middle(start, slices);
   snap_to_groups(step, start, slices, cut);
   StepPlan plan;
   for (std::size_t s = 0; s + 1 < cut.size(); ++s) {
-    plan.slice.push_back(micro_batches(step, cut[s], cut[s + 1], micro_batch_tokens));
+    plan.slice.push_back(micro_batches(step, cut[s], cut[s + 1], common, micro_batch_tokens));
   }
   return plan;
 }
 
-PackedSize packed_size(std::span<const Experience* const> step, const RolloutList& rollouts) {
+namespace {
+
+PackedSize size_with_common(std::span<const Experience* const> step, const RolloutList& rollouts, std::int64_t common) {
   PackedSize size;
+  if (common > 0 && !rollouts.empty()) size = {common, 1, 0};
   const Experience* before = nullptr;
   for (const std::int64_t i : rollouts) {
     const Experience& e = *step[static_cast<std::size_t>(i)];
     if (before == nullptr || !shares_prompt(*before, e)) {
-      size.tokens += count(e.problem.prompt);
+      size.tokens += count(e.problem.prompt) - common;
       size.segments += 1;
     }
     size.tokens += fed_response_tokens(e);
@@ -112,11 +138,18 @@ PackedSize packed_size(std::span<const Experience* const> step, const RolloutLis
   return size;
 }
 
+}  // namespace
+
+PackedSize packed_size(std::span<const Experience* const> step, const RolloutList& rollouts) {
+  return size_with_common(step, rollouts, common_tokens(step));
+}
+
 PackedSize largest_micro_batch(std::span<const Experience* const> step, const StepPlan& plan) {
   PackedSize largest;
+  const std::int64_t common = common_tokens(step);
   for (const auto& slice : plan.slice) {
     for (const RolloutList& rollouts : slice) {
-      const PackedSize size = packed_size(step, rollouts);
+      const PackedSize size = size_with_common(step, rollouts, common);
       largest.tokens = std::max(largest.tokens, size.tokens);
       largest.segments = std::max(largest.segments, size.segments);
       largest.targets = std::max(largest.targets, size.targets);
@@ -127,14 +160,22 @@ PackedSize largest_micro_batch(std::span<const Experience* const> step, const St
 
 namespace {
 
-// The group that begins at place `first` of the list: its prompt, then its responses.
-void append_group(std::span<const Experience* const> step, std::size_t first, std::size_t last, MicroBatch& m) {
+// What all prompts begin with, in a segment of its own (-1: none).
+struct Beginning {
+  std::int64_t tokens;
+  std::int32_t segment;
+};
+
+// The group that begins at place `first` of the list: its prompt behind the common beginning, then its responses.
+void append_group(std::span<const Experience* const> step, std::size_t first, std::size_t last,
+                  const Beginning& beginning, MicroBatch& m) {
   const auto experience = [&](std::size_t k) -> const Experience& {
     return *step[static_cast<std::size_t>(m.rollouts[k])];
   };
   const std::vector<std::int32_t>& prompt = experience(first).problem.prompt;
   MAXPLUS_REQUIRE(!prompt.empty(), fmt::format("problem {} has an empty prompt", experience(first).problem.id));
-  const std::int32_t trunk = m.batch.append(prompt, -1);
+  const std::int32_t trunk =
+      m.batch.append(std::span(prompt).subspan(static_cast<std::size_t>(beginning.tokens)), beginning.segment);
   const std::int64_t last_prompt_row = m.batch.tokens() - 1;
   const auto ask = [&](std::int64_t row, std::size_t k, std::size_t t) {
     m.row.push_back(static_cast<std::int32_t>(row));
@@ -158,13 +199,18 @@ void append_group(std::span<const Experience* const> step, std::size_t first, st
 MicroBatch build_micro_batch(std::span<const Experience* const> step, const RolloutList& rollouts) {
   MicroBatch m;
   m.rollouts = rollouts;
+  Beginning beginning{common_tokens(step), -1};
+  if (beginning.tokens > 0 && !rollouts.empty()) {
+    const std::span<const std::int32_t> prompt(step.front()->problem.prompt);
+    beginning.segment = m.batch.append(prompt.first(static_cast<std::size_t>(beginning.tokens)), -1);
+  }
   for (std::size_t first = 0; first < rollouts.size();) {
     std::size_t last = first + 1;
     while (last < rollouts.size() && shares_prompt(*step[static_cast<std::size_t>(rollouts[last - 1])],
                                                    *step[static_cast<std::size_t>(rollouts[last])])) {
       ++last;
     }
-    append_group(step, first, last, m);
+    append_group(step, first, last, beginning, m);
     first = last;
   }
   return m;

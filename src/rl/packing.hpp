@@ -8,7 +8,8 @@
 // empty.
 //
 // Tokens here are those the network is fed with: a prompt once a group, and of a response all but its last token, which
-// predicts nothing.
+// predicts nothing. What all prompts of a step begin with (worked examples, a system turn) stands once a micro-batch,
+// if it is 16 tokens or more, and groups continue it.
 
 #include <cstdint>
 #include <span>
@@ -47,7 +48,7 @@ struct TokenPlace {
 
 struct MicroBatch {
   RolloutList rollouts;
-  TokenBatch batch;                  // prompts of groups, responses as their children
+  TokenBatch batch;                  // the common beginning, prompts of groups, responses as their children
   std::vector<std::int32_t> row;     // into the batch, ascending; a prompt's last row stands once for each response
   std::vector<std::int32_t> target;  // the token that is asked for there
   std::vector<TokenPlace> place;     // of each target

@@ -29,6 +29,17 @@ std::vector<Experience> step_of(int groups, std::uint64_t seed) {
   return step;
 }
 
+// The same with a beginning that all prompts share.
+std::vector<Experience> step_of(int groups, std::uint64_t seed, std::size_t common) {
+  std::vector<Experience> step = step_of(groups, seed);
+  for (Experience& e : step) {
+    for (std::size_t t = 0; t < common; ++t) e.problem.prompt.insert(e.problem.prompt.begin() + static_cast<std::ptrdiff_t>(t), static_cast<std::int32_t>(500 + t));
+  }
+  return step;
+}
+
+constexpr std::size_t kCommon[] = {0, 15, 16, 40};
+
 RolloutList flat(const StepPlan& plan) {
   RolloutList all;
   for (const auto& slice : plan.slice) {
@@ -57,13 +68,15 @@ TEST(PlanStep, HoldsEveryRolloutOnceInOrder) {
 }
 
 TEST(PlanStep, KeepsMicroBatchesWithinTheirTokensUnlessARolloutIsLonger) {
-  const std::vector<Experience> step = step_of(33, 5);
-  const auto list = pointers(step);
-  for (const std::int64_t tokens : {1, 20, 37, 200}) {
-    for (const auto& slice : plan_step(list, 4, tokens).slice) {
-      for (const RolloutList& m : slice) {
-        EXPECT_FALSE(m.empty());
-        EXPECT_TRUE(packed_size(list, m).tokens <= tokens || m.size() == 1);
+  for (const std::size_t common : kCommon) {
+    const std::vector<Experience> step = step_of(33, 5, common);
+    const auto list = pointers(step);
+    for (const std::int64_t tokens : {1, 20, 37, 200}) {
+      for (const auto& slice : plan_step(list, 4, tokens).slice) {
+        for (const RolloutList& m : slice) {
+          EXPECT_FALSE(m.empty());
+          EXPECT_TRUE(packed_size(list, m).tokens <= tokens || m.size() == 1);
+        }
       }
     }
   }
@@ -119,16 +132,17 @@ std::vector<std::int32_t> path(const TokenBatch& batch, std::int32_t row) {
   std::int32_t segment = 0;
   while (batch.offset[static_cast<std::size_t>(segment) + 1] <= row) ++segment;
   std::vector<std::int32_t> tokens(batch.token.begin() + batch.offset[static_cast<std::size_t>(segment)], batch.token.begin() + row + 1);
-  const std::int32_t parent = batch.parent[static_cast<std::size_t>(segment)];
-  if (parent >= 0) {
+  for (std::int32_t parent = batch.parent[static_cast<std::size_t>(segment)]; parent >= 0; parent = batch.parent[static_cast<std::size_t>(parent)]) {
     const auto from = batch.token.begin() + batch.offset[static_cast<std::size_t>(parent)];
     tokens.insert(tokens.begin(), from, from + batch.length(parent));
   }
   return tokens;
 }
 
-TEST(BuildMicroBatch, AsksEveryResponseTokenOfTheRowBeforeIt) {
-  const std::vector<Experience> step = step_of(9, 21);
+class BuildMicroBatchWithCommon : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(BuildMicroBatchWithCommon, AsksEveryResponseTokenOfTheRowBeforeIt) {
+  const std::vector<Experience> step = step_of(9, 21, GetParam());
   const auto list = pointers(step);
   for (const auto& slice : plan_step(list, 3, 150).slice) {
     for (const RolloutList& rollouts : slice) {
@@ -151,6 +165,24 @@ TEST(BuildMicroBatch, AsksEveryResponseTokenOfTheRowBeforeIt) {
       }
     }
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tokens, BuildMicroBatchWithCommon, testing::ValuesIn(kCommon));
+
+TEST(BuildMicroBatch, KeepsTheCommonBeginningOnce) {
+  const std::vector<Experience> step = step_of(9, 21, 40), apart = step_of(9, 21);
+  const PackedSize together = packed_size(pointers(step), upto(step.size())), without = packed_size(pointers(apart), upto(apart.size()));
+  EXPECT_EQ(together.tokens, without.tokens + 40);
+  EXPECT_EQ(together.segments, without.segments + 1);
+  // One prompt alone, and a prompt that is the beginning of all others.
+  const std::vector<Experience> alone = step_of(1, 3, 40);
+  EXPECT_EQ(build_micro_batch(pointers(alone), upto(1)).batch.parent[0], -1);
+  EXPECT_EQ(packed_size(pointers(alone), upto(1)).segments, packed_size(pointers(step_of(1, 3)), upto(1)).segments);
+  std::vector<Experience> inner = step;
+  inner.back().rollout.group = 1000;
+  inner.back().problem.prompt.resize(40);
+  const MicroBatch m = build_micro_batch(pointers(inner), upto(inner.size()));
+  EXPECT_EQ(m.batch.length(0), 39);
 }
 
 TEST(BuildMicroBatch, KeepsThePromptOfAGroupOnceAndDoesNotMixPrompts) {
