@@ -5,8 +5,8 @@
 
 Each round runs every program once, in alternating order, with probes of arithmetic and read bandwidth before and after each. A
 round counts if others had less than 3.5 % of the machine during all of its samples and no two probes of a kind differ by more than
-a fifth. The slower peer leaves after the first round if it was slower by 15 % in every part of it and of the warm-up; ours in
-other ways than the first after three. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the
+a fifth. The slower peer leaves after the first round if it was slower by 15 % in every part of it and of the warm-up, and so does one that
+takes more than a minute and three times as long as ours; ours in other ways than the first leave after three. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the
 limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
 """
 import argparse
@@ -22,7 +22,7 @@ CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8"
          "decode-32": {"case": "decode", "rows": 32, "new_tokens": 64},
          "training-4x256": {"case": "training", "sequences": 4, "tokens": 256},
          "training-1x1024": {"case": "training", "sequences": 1, "tokens": 1024}}
-MOST_OTHERS, MOST_DRIFT, CLEARLY = 0.035, 1.2, 1.15
+MOST_OTHERS, MOST_DRIFT, CLEARLY, FAR, LONG_S = 0.035, 1.2, 1.15, 3.0, 60
 PEERS = ("llama", "torch")
 TOLERANCE = {"f32": 2e-3, "bf16": 0.2}  # of a log-probability: other orders of sums; bf16 rounds activations in each layer
 
@@ -89,10 +89,13 @@ def slower_peers(names, answers):
     """Peers that another one beat clearly in all of these rounds' answers, in both parts of them."""
     peers = [name for name in names if name in PEERS]
 
-    def beats(one, other):
+    def beats(one, other, by):
         parts = [(a[one], a[other]) for a in answers] + [(a[one]["prefill"], a[other]["prefill"]) for a in answers if "prefill" in a[one]]
-        return all(rate(mine) > CLEARLY * rate(its) for mine, its in parts)
-    return [name for name in peers if any(beats(other, name) for other in peers if other != name)]
+        return all(rate(mine) > by * rate(its) for mine, its in parts)
+
+    def endless(name):
+        return answers[-1][name]["seconds"] > LONG_S and beats(names[0], name, FAR)
+    return [name for name in peers if endless(name) or any(beats(other, name, CLEARLY) for other in peers if other != name)]
 
 
 def run_case(case, names, sides, options):

@@ -44,7 +44,7 @@ def table(rows):
         of_limit = f"{100 * share['median']:.0f} ({100 * share['least']:.0f} to {100 * share['most']:.0f})" if share else ""
         shown = f"{ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})" if ratio else "peer absent"
         lines.append(f"| {row['case']} | {row['dtype']} | {row['rounds']} ({row['quiet_rounds']}) | {cell(ours)} | {of_limit} | "
-                     + " | ".join(cell(peers[name]) if name in peers else "" for name in ("llama", "torch"))
+                     + " | ".join(cell(peers[name]) + f" ({peers[name]['rounds']})" if name in peers else "" for name in ("llama", "torch"))
                      + f" | {shown} | {verdict(row, ratio and ratio['median'], share and share['median'])} |")
     return lines
 
@@ -72,7 +72,7 @@ def main():
     rows = sorted(newest.values(), key=lambda row: (row["dtype"] != "f32", order.index(row["case"])))
     abouts = {name: side["about"] for row in rows for name, side in row["sides"].items()}
     first = rows[0]
-    text = ["# Beside llama.cpp and PyTorch", "", "Written by `validation/peers/run.sh`; what the columns mean stands in README.md.", "",
+    text = ["# Beside llama.cpp and PyTorch", "", "Written by `validation/peers/run.sh`; what the columns mean stands in README.md. Brackets behind a peer's rate: the rounds it took part in.", "",
             f"{first['processor']}, {first['instruction_set']}, {os.cpu_count()} cores, {first['threads']} used, {first['date']}. Probes, medians: "
             + "; ".join(f"{dtype} {max(r['flops'] for r in rows if r['dtype'] == dtype) * 1e-9:.0f} GFLOP/s, "
                         f"{max(r['bytes'] for r in rows if r['dtype'] == dtype) * 1e-9:.1f} GB/s"
