@@ -6,7 +6,7 @@ from at most 0.45 to at least 0.72 greedily and from at most 0.15 to at least 0.
 15 minutes on two cores, loading and evaluation included; log_prob_gap_max is 0 and the first ratio 1 in every iteration. A run
 that is stopped by a signal and started again has the weights of the one that was not, bit for bit.
 
-    python3 validation/smollm2/learn.py MODEL.gguf [--seeds 3] [--iterations 12] [--ranks 2] [--out FOLDER]
+    python3 validation/smollm2/learn.py MODEL.gguf [--seeds 3] [--iterations 15] [--ranks 2] [--out FOLDER]
 
 MODEL.gguf is what inputs/smollm2/fetch.sh fetches. Writes learning.md beside this file. A finished seed is not run again (runs
 resume). Needs a machine that does nothing else, for the seconds.
@@ -60,7 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--iterations", type=int, default=12)
+    parser.add_argument("--iterations", type=int, default=15)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--out", default=os.path.join(HERE, "out"))
     options = parser.parse_args()
