@@ -24,7 +24,7 @@ CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8"
          "training-1x1024": {"case": "training", "sequences": 1, "tokens": 1024}}
 MOST_OTHERS, MOST_DRIFT, CLEARLY, FAR, LONG_S = 0.035, 1.2, 1.15, 3.0, 60
 PEERS = ("llama", "torch")
-TOLERANCE = {"f32": 2e-3, "bf16": 0.2}  # of a log-probability: other orders of sums; bf16 rounds activations in each layer
+TOLERANCE = {"f32": 5e-3, "bf16": 0.2}  # of a log-probability: llama.cpp keeps keys and values in f16; bf16 rounds in each layer
 
 
 def environment(**more):
@@ -101,7 +101,7 @@ def slower_peers(names, answers):
 def run_case(case, names, sides, options):
     probing, rounds, active = sides[options.ours[0]], [], list(names)
     warm = {}
-    for turn in range(1 + 2 * options.pairs):
+    for turn in range(options.most or 1 + 2 * options.pairs):
         with Hold(options.hold):
             if turn == 0:
                 warm = {name: sides[name].ask(CASES[case]) for name in names}
@@ -176,6 +176,7 @@ def main():
     parser.add_argument("--ours", action="append", help="RANKSxTHREADS:SLICES; the first is compared with the peers")
     parser.add_argument("--against", action="append", choices=["llama", "torch", "nobody"])
     parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--most", type=int, default=0, help="rounds, quiet or not (default: twice the pairs and one)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--hold", default="")
     parser.add_argument("--out", default="")

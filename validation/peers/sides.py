@@ -28,6 +28,14 @@ def tree(root):
     return found
 
 
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 class Side:
     """A program that prints a line of JSON when it is ready, and one for each line of JSON it is sent.
 
@@ -35,14 +43,15 @@ class Side:
     """
 
     def __init__(self, label, command, environment):
-        self.label, self.command = label, command
+        self.label = label
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         self.about = self._line()
         self._signal(signal.SIGSTOP)
 
     def _signal(self, number):
-        launcher = {self.process.pid} if self.command[0] == "mpirun" else set()  # it sleeps, and would tell of each signal
-        for pid in set(tree(self.process.pid)) - launcher:
+        for pid in tree(self.process.pid):
+            if name_of(pid) in ("mpirun", "orted"):  # they sleep, and would tell of each signal
+                continue
             try:
                 os.kill(pid, number)
             except ProcessLookupError:
