@@ -8,13 +8,12 @@ that is stopped by a signal and started again has the weights of the one that wa
 
     python3 validation/smollm2/learn.py MODEL.gguf [--seeds 3] [--iterations 15] [--ranks 2] [--out FOLDER]
 
-MODEL.gguf is what inputs/smollm2/fetch.sh fetches. Writes learning.md beside this file. A finished seed is not run again (runs
-resume). Needs a machine that does nothing else, for the seconds.
+MODEL.gguf is what inputs/smollm2/fetch.sh fetches. Writes learning.md beside this file. A finished seed is not run again.
+Needs a machine that does nothing else, for the seconds.
 """
 import argparse
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -26,6 +25,15 @@ from training import ENVIRONMENT, command, metrics, processor, train, verdict_ta
 DECK, LIMIT_S, RESUMED = "smollm2/smollm2.toml", 1800, 4
 
 
+def iterations_told(out):
+    """Whole lines of metrics with an iteration, while the run goes on."""
+    path = os.path.join(out, "metrics.jsonl")
+    if not os.path.exists(path):
+        return 0
+    with open(path, encoding="utf-8") as file:
+        return sum(line.endswith("\n") and '"iteration":0,' not in line.replace(" ", "") for line in file)
+
+
 def stop_and_go_on(options, sets):
     """Stops a run of RESUMED iterations by SIGTERM after its second one and starts it again; its lines of metrics."""
     out = os.path.join(options.out, "resumed")
@@ -34,8 +42,10 @@ def stop_and_go_on(options, sets):
     process = subprocess.Popen(line, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
         time.sleep(1)
-        if os.path.exists(os.path.join(out, "metrics.jsonl")) and metrics(out)[-1]["iteration"] >= 2:
-            process.send_signal(signal.SIGTERM)
+        if iterations_told(out) >= 2:
+            # To the ranks, as a batch system sends it: mpirun would end them itself.
+            launcher = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=True).stdout.split()[0]
+            subprocess.run(["pkill", "-TERM", "-P", launcher], check=True)
             break
     code = process.wait()
     stopped_after = metrics(out)[-1]["iteration"]
@@ -68,7 +78,11 @@ def main():
     whole = sets + [f"run.iterations={options.iterations}", f"eval.every={options.iterations}"]
     rows, first = [], None
     for seed in range(1, options.seeds + 1):
-        lines = train(DECK, os.path.join(options.out, f"seed{seed}"), options.ranks, LIMIT_S, *whole, f"run.seed={seed}")
+        out = os.path.join(options.out, f"seed{seed}")
+        if iterations_told(out) == options.iterations:
+            lines = metrics(out)
+        else:
+            lines = train(DECK, out, options.ranks, LIMIT_S, *whole, f"run.seed={seed}")
         first = first or lines
         rows.append(row(seed, lines))
         print(rows[-1], flush=True)
