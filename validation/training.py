@@ -7,7 +7,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = os.environ.get("MAXPLUS") or os.path.join(ROOT, "build", "maxplus")
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                   OMPI_MCA_hwloc_base_binding_policy="none", OMP_NUM_THREADS="1")
+                   OMPI_MCA_hwloc_base_binding_policy="none", OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS="1")
 
 
 def metrics(folder):
@@ -33,6 +33,15 @@ def train(deck, out, ranks, limit_s, *sets):
     return metrics(out)
 
 
+def conclude(path, text, good):
+    """Prints the lines, writes them, and ends with 0 if all is as expected, else 1."""
+    text = "\n".join(text) + "\n"
+    print(text)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    sys.exit(0 if good else 1)
+
+
 def processor():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
@@ -41,7 +50,7 @@ def processor():
     return "unknown processor"
 
 
-def verdict_table(verdicts):
-    """verdicts: (what, measured text, whether it holds)."""
+def conclude_by(path, text, verdicts):
+    """The same with a table of verdicts: (what, measured text, whether it holds)."""
     rows = [f"| {what} | {measured} | {'yes' if holds else '**no**'} |" for what, measured, holds in verdicts]
-    return ["| expectation | measured | holds |", "|---|---|---|"] + rows
+    conclude(path, text + ["", "| expectation | measured | holds |", "|---|---|---|"] + rows, all(holds for _, _, holds in verdicts))

@@ -27,14 +27,12 @@ constexpr std::int64_t kLeastCommon = 16;
 std::int64_t common_tokens(std::span<const Experience* const> step) {
   if (step.empty()) return 0;
   const std::vector<std::int32_t>& first = step.front()->problem.prompt;
-  std::int64_t common = count(first) - 1;
+  std::int64_t common = count(first);
   bool differ = false;
   for (std::size_t i = 1; i < step.size(); ++i) {
-    const std::vector<std::int32_t>& prompt = step[i]->problem.prompt;
     if (shares_prompt(*step[i - 1], *step[i])) continue;
     differ = true;
-    const auto end = first.begin() + std::min(common, std::max<std::int64_t>(count(prompt) - 1, 0));
-    common = std::mismatch(first.begin(), end, prompt.begin()).first - first.begin();
+    common = common_beginning(first, step[i]->problem.prompt, common);
   }
   return differ && common >= kLeastCommon ? common : 0;
 }

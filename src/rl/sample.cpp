@@ -31,6 +31,13 @@ std::size_t place_of(std::string_view name, const std::array<std::string_view, N
 
 }  // namespace
 
+std::int64_t common_beginning(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& prompt,
+                              std::int64_t most) {
+  const auto own = [](const std::vector<std::int32_t>& tokens) { return static_cast<std::int64_t>(tokens.size()) - 1; };
+  const std::int64_t end = std::max<std::int64_t>(0, std::min({most, own(first), own(prompt)}));
+  return std::mismatch(first.begin(), first.begin() + end, prompt.begin()).first - first.begin();
+}
+
 std::string RolloutId::text() const { return fmt::format("{:06}-{:02}-{:06}-{:04}", iteration, attempt, slot, index); }
 
 RolloutId RolloutId::parse(std::string_view text) {

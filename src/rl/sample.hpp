@@ -38,6 +38,11 @@ struct Problem {
   Json extra = Json::object();  // other keys of the problem, handed to the verifier
 };
 
+// How many tokens `prompt` has in common with the beginning of `first`, at most `most`, so that it keeps one of its
+// own.
+std::int64_t common_beginning(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& prompt,
+                              std::int64_t most);
+
 enum class Finish : std::uint8_t { stopped, length, budget, aborted };  // stored, never inferred from token ids
 std::string_view name_of(Finish finish);
 Finish finish_of(std::string_view name);  // throws Error(ExitCode::data)

@@ -24,13 +24,7 @@ std::int64_t common_tokens(std::span<const GenerationRequest> requests) {
   if (requests.size() < 2) return 0;
   const std::vector<std::int32_t>& first = requests.front().problem->prompt;
   auto common = static_cast<std::int64_t>(first.size());
-  for (const GenerationRequest& request : requests) {
-    const std::vector<std::int32_t>& prompt = request.problem->prompt;
-    const auto most = std::min(common, static_cast<std::int64_t>(prompt.size()) - 1);
-    common = 0;
-    while (common < most && first[static_cast<std::size_t>(common)] == prompt[static_cast<std::size_t>(common)])
-      ++common;
-  }
+  for (const GenerationRequest& request : requests) common = common_beginning(first, request.problem->prompt, common);
   return common / ops::kPageTokens * ops::kPageTokens;
 }
 

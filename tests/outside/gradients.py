@@ -56,12 +56,13 @@ def largest_difference(a, b):
 NOTHING = object()
 
 
-def rollouts(rewards, foreign=NOTHING):
-    """Six groups of four with ragged lengths; `foreign`: what untrainable positions hold, if there are such."""
+def rollouts(rewards, foreign=NOTHING, beginning=()):
+    """Six groups of four with ragged lengths; `foreign`: what untrainable positions hold, if there are such; all prompts have the
+    `beginning`."""
     draw = random.Random(5)
     text = ""
     for group in range(6):
-        prompt = [draw.randrange(136) for _ in range(draw.randrange(1, 40))]
+        prompt = list(beginning) + [draw.randrange(136) for _ in range(draw.randrange(1, 40))]
         for index in range(4):
             response = [draw.randrange(136) for _ in range(draw.randrange(1, 40))]
             line = {"group": group, "prompt_ids": prompt, "response_ids": response, "reward": rewards(group, index), "finish": "stopped"}
@@ -98,6 +99,15 @@ with Folder() as folder:
             other = gradient(f"{ranks} ranks", spread, ranks=ranks, optimizer__gradient_slices=8)
             eight = gradient(f"one rank beside {ranks}", spread, optimizer__gradient_slices=8)
             report.check(f"gradients: {ranks} ranks have the bits of one", other is not None and other == eight)
+
+    # What all prompts begin with stands once in a micro-batch; a slice a rollout shares nothing.
+    alike = folder.file("alike.jsonl", rollouts(lambda g, i: (i * (g + 1)) % 3, beginning=range(30, 53)))
+    shared, apart = (gradient(f"prompts that begin alike, {slices} slices", alike, optimizer__gradient_slices=slices) for slices in (1, 24))
+    if shared and apart:
+        report.check("gradients: prompts that begin alike, shared and apart, agree", largest_difference(shared, apart) < TOLERANCE,
+                     largest_difference(shared, apart))
+        fewer, more = (lines(folder / f"prompts that begin alike, {slices} slices/metrics.jsonl")[-1]["tokens_processed"] for slices in (1, 24))
+        report.check("gradients: sharing processes fewer tokens", fewer < more, (fewer, more))
 
     # Groups of equal rewards: gradient exactly 0 and no step, so that weight decay moves nothing either.
     flat = folder.file("flat.jsonl", rollouts(lambda g, i: 0.1 * g))

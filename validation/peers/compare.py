@@ -6,14 +6,16 @@
 Each round runs every program once, in alternating order, with probes of arithmetic and read bandwidth before and after each. A
 round counts if others had less than 3.5 % of the machine during all of its samples and no two probes of a kind differ by more than
 a fifth. The slower peer leaves after the first round if it was slower by 15 % in every part of it and of the warm-up, and so does one that
-takes more than a minute and three times as long as ours; ours in other ways than the first leave after three. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the
-limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
+takes more than a minute and three times as long as ours; ours in other ways than the first leave after three. Printed: the median of
+the rounds' ratios with the smallest and largest, and the share of the limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
 """
 import argparse
 import json
 import os
 import platform
+import signal
 import statistics
+import sys
 import time
 
 from sides import Hold, Side, watched
@@ -168,6 +170,7 @@ def compare_results(dtype, sides):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *unused: sys.exit(143))  # so that the sides are ended, which are stopped as they wait
     parser = argparse.ArgumentParser()
     for name in ("model", "server", "peers"):
         parser.add_argument("--" + name, required=True)

@@ -17,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from training import processor, train, verdict_table  # noqa: E402  (the folder above is known only now)
+from training import conclude_by, processor, train  # noqa: E402  (the folder above is known only now)
 
 
 def row(name, seed, lines):
@@ -70,12 +70,7 @@ def main():
         ("controls never above 0.45", f"{highest:.3f}", highest <= 0.45),
         ("at most 240 s", f"{seconds:.0f}", seconds <= 240),
     ]
-    text += [""] + verdict_table(verdicts)
-    text = "\n".join(text) + "\n"
-    print(text)
-    with open(os.path.join(HERE, "results.md"), "w", encoding="utf-8") as file:
-        file.write(text)
-    sys.exit(0 if all(holds for _, _, holds in verdicts) else 1)
+    conclude_by(os.path.join(HERE, "results.md"), text, verdicts)
 
 
 if __name__ == "__main__":

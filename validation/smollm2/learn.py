@@ -20,7 +20,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from training import ENVIRONMENT, command, metrics, processor, train, verdict_table  # noqa: E402  (the folder above is known only now)
+from training import ENVIRONMENT, command, conclude_by, metrics, processor, train  # noqa: E402  (the folder above is known only now)
 
 DECK, LIMIT_S, RESUMED = "smollm2/smollm2.toml", 1800, 4
 
@@ -112,11 +112,7 @@ def main():
                 each("first ratio exactly 1", [v for r in rows for v in r["ratio"]], lambda v: v == 1),
                 ("SIGTERM saves and exits with 75", f"{code} after iteration {stopped_after}", code == 75 and stopped_after < RESUMED),
                 (f"the resumed run has the weights of seed 1 after iterations 1 to {RESUMED}", "equal" if same else "different", same)]
-    text = "\n".join(text + [""] + verdict_table(verdicts)) + "\n"
-    print(text)
-    with open(os.path.join(HERE, "learning.md"), "w", encoding="utf-8") as file:
-        file.write(text)
-    sys.exit(0 if all(holds for _, _, holds in verdicts) else 1)
+    conclude_by(os.path.join(HERE, "learning.md"), text, verdicts)
 
 
 if __name__ == "__main__":
