@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/exact_math.hpp"
 #include "io/gguf_dequantize.hpp"
 #include "model/gguf_model.hpp"
 
@@ -150,19 +151,23 @@ void add_rotary(const GgufFile& file, const GgufKeys& keys, Json& json) {
   if (const auto context = keys.whole("rope.scaling.original_context_length"))
     scaling["original_max_position_embeddings"] = *context;
   for (const auto& [name, key] :
-       {std::pair("attention_factor", "rope.scaling.attn_factor"),
-        std::pair("beta_fast", "rope.scaling.yarn_beta_fast"), std::pair("beta_slow", "rope.scaling.yarn_beta_slow")}) {
+       {std::pair("beta_fast", "rope.scaling.yarn_beta_fast"), std::pair("beta_slow", "rope.scaling.yarn_beta_slow")}) {
     if (const auto value = keys.number(key)) scaling[name] = *value;
+  }
+  // GGUF's factor comes on top of yarn's own, which a config file's replaces.
+  if (const auto value = keys.number("rope.scaling.attn_factor"); value && type == "yarn") {
+    const double factor = scaling["factor"].get<double>();
+    scaling["attention_factor"] = *value * (factor > 1 ? 0.1 * exact_log(factor) + 1 : 1.0);
   }
   json["rope_scaling"] = std::move(scaling);
 }
 
 void add_family_keys(const GgufFile& file, const GgufKeys& keys, Json& json) {
   const std::string type = json["model_type"];
-  if (const auto window = keys.whole("attention.sliding_window"); window && *window > 0) {
+  // Files of the Qwen families may carry a window that their networks do not use.
+  const bool windows = type == "mistral" || type == "gemma2";
+  if (const auto window = keys.whole("attention.sliding_window"); windows && window && *window > 0)
     json["sliding_window"] = *window;
-    if (type == "qwen2" || type == "qwen3") json["use_sliding_window"] = true;
-  }
   if (type == "llama" || type == "qwen3") json["attention_bias"] = file.find_tensor("blk.0.attn_q.bias").has_value();
   if (type == "llama") json["mlp_bias"] = file.find_tensor("blk.0.ffn_up.bias").has_value();
   if (type == "gemma2") {

@@ -43,12 +43,29 @@ std::vector<std::pair<std::string, std::span<float>>> places(const Deck& deck, E
 
 }  // namespace
 
-std::string inputs_record(const RunInputs& inputs) {
+std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic) {
   nlohmann::ordered_json record;
   if (inputs.train) record["train problems"] = inputs.train->hash();
   if (inputs.model.tokenizer) record["tokenizer"] = inputs.model.tokenizer->hash();
   record["network"] = write_model_config(inputs.model.config).dump();
+  record["arithmetic"] = ops::name_of(arithmetic);
   return record.dump();
+}
+
+std::vector<Fault> changed_inputs(const std::string& path, const std::string& before, const std::string& now) {
+  std::vector<Fault> faults;
+  const auto then = nlohmann::json::parse(before), found = nlohmann::json::parse(now);
+  for (const auto& [name, value] : found.items()) {
+    if (then.contains(name) && then[name] == value) continue;
+    const bool of_machine = name == "arithmetic";
+    faults.push_back(
+        {path,
+         of_machine ? fmt::format("the processors here compute in {}, so the bits would change", value.dump())
+                    : fmt::format("the {} differs from what this run was begun with", name),
+         then.value(name, nlohmann::json()).dump(),
+         of_machine ? "processors of the same kind, or another [run] out" : "the same files, or another [run] out"});
+  }
+  return faults;
 }
 
 CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
@@ -64,7 +81,7 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   contents.texts[kDeckText] = effective_deck(deck);
   contents.texts[kDeckRecordText] = deck_record(deck).dump();
   contents.texts[kWeightsHashText] = engine.weights().hash();
-  contents.texts[kInputsText] = inputs_record(inputs);
+  contents.texts[kInputsText] = inputs_record(inputs, engine.shape().arithmetic);
   contents.texts["program"] = version_text();
   CheckpointSettings settings;
   settings.keep = static_cast<int>(deck.run.keep_checkpoints);
@@ -88,15 +105,8 @@ RunState load_run_checkpoint(const std::string& path, const Deck& deck, const Ru
     faults.push_back({path, fmt::format("the deck differs from the one this run was begun with: {}", difference), "",
                       "the deck of the run folder (deck.toml), or another [run] out"});
   }
-  const nlohmann::json then = nlohmann::json::parse(text(kInputsText)),
-                       now = nlohmann::json::parse(inputs_record(inputs));
-  for (const auto& [name, value] : now.items()) {
-    if (!then.contains(name) || then[name] != value) {
-      faults.push_back({path, fmt::format("the {} are not those this run was begun with", name),
-                        fmt::format("{}", then.value(name, nlohmann::json()).dump()),
-                        "the same files, or another [run] out"});
-    }
-  }
+  for (Fault& fault : changed_inputs(path, text(kInputsText), inputs_record(inputs, engine.shape().arithmetic)))
+    faults.push_back(std::move(fault));
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
 
   std::vector<CheckpointTarget> targets;

@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "deck/tables.hpp"
 #include "io/checkpoint_file.hpp"
+#include "ops/matmul.hpp"
 #include "roles/engine.hpp"
 #include "run/inputs.hpp"
 #include "run/run_state.hpp"
@@ -25,8 +28,10 @@ inline constexpr const char* kDeckRecordText = "deck_record";
 inline constexpr const char* kWeightsHashText = "weights_hash";
 inline constexpr const char* kInputsText = "inputs";
 
-// Identity of problems, tokenizer and starting weights: a resume with other ones is refused (exit 78).
-std::string inputs_record(const RunInputs& inputs);
+// Identity of problems, tokenizer, network and arithmetic: a resume with other ones is refused (exit 78). A fault for
+// each that differs between two records.
+std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic);
+std::vector<Fault> changed_inputs(const std::string& path, const std::string& before, const std::string& now);
 
 // Collective.
 CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,

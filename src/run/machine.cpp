@@ -18,7 +18,7 @@ namespace maxplus {
 
 namespace {
 
-constexpr std::int64_t kHeadBlockElements = 12 << 20;
+constexpr std::int64_t kHeadBlockElements = 48 << 20;
 constexpr double kMiB = 1024.0 * 1024.0;
 
 std::int64_t read_number(const char* path, std::int64_t otherwise) {
@@ -67,7 +67,7 @@ ops::Arithmetic common_arithmetic(const std::string& compute, const Communicator
 }
 
 std::int64_t head_block_rows(std::int64_t vocabulary) {
-  return std::clamp<std::int64_t>(kHeadBlockElements / std::max<std::int64_t>(1, vocabulary), 16, 256);
+  return std::clamp<std::int64_t>(kHeadBlockElements / std::max<std::int64_t>(1, vocabulary), 16, 1024);
 }
 
 std::int64_t available_memory_bytes(int ranks_on_node) {

@@ -25,7 +25,8 @@ Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads);
 ops::Arithmetic arithmetic_here(const std::string& compute);
 ops::Arithmetic common_arithmetic(const std::string& compute, const Communicator& world);
 
-// Rows of logits held at once: about 48 MiB, 16 to 256 rows. Each block passes once over the head and its gradient.
+// Rows of logits held at once: at most about 192 MiB, 16 to 1024 rows. Each block passes once over the head and its
+// gradient, and only the first one's logits need not be computed again for the gradient.
 std::int64_t head_block_rows(std::int64_t vocabulary);
 
 // Memory this rank may use: the least of the machine's available memory and the job's cgroup limit, divided by the

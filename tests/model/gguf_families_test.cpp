@@ -11,6 +11,7 @@
 
 #include "io/gguf_writer.hpp"
 #include "io/temporary_folder.hpp"
+#include "model/rotary_table.hpp"
 #include "model/test_model.hpp"
 
 namespace maxplus {
@@ -132,6 +133,34 @@ TEST(GgufFamilies, AreTheModelsOfTheirFolders) {
         ASSERT_NEAR(ours[i], theirs[i], shifted ? kNormTolerance : 0.0f) << name << " " << parameter.name;
     }
   }
+}
+
+// Reads the stored config again after more keys.
+ModelConfig config_of(GgufWriter& written, const TemporaryFolder& folder) {
+  const auto path = std::filesystem::path(folder.path()) / "model.gguf";
+  written.write(path);
+  return read_gguf_config(GgufFile(path));
+}
+
+TEST(GgufFamilies, TheFactorOfAYarnFileComesOnTopOfYarnsOwn) {
+  const TemporaryFolder folder;
+  const ModelConfig published = read_hf_config(golden_model("llama"));
+  Owned original(published);
+  GgufWriter written = stored_as_gguf(published, original.set);
+  written.text("llama.rope.scaling.type", "yarn").number("llama.rope.scaling.factor", 4.0f);
+  written.whole("llama.rope.scaling.original_context_length", 32);
+  EXPECT_DOUBLE_EQ(rotary_magnitude(config_of(written, folder).rotary_scaling), 0.1 * std::log(4.0) + 1);
+  written.number("llama.rope.scaling.attn_factor", 1.5f);
+  EXPECT_DOUBLE_EQ(rotary_magnitude(config_of(written, folder).rotary_scaling), 1.5 * (0.1 * std::log(4.0) + 1));
+}
+
+TEST(GgufFamilies, QwenFilesHaveNoWindow) {
+  const TemporaryFolder folder;
+  const ModelConfig published = read_hf_config(golden_model("qwen2"));
+  Owned original(published);
+  GgufWriter written = stored_as_gguf(published, original.set);
+  written.whole("qwen2.attention.sliding_window", 8);
+  EXPECT_TRUE(config_of(written, folder).windows.empty());
 }
 
 }  // namespace
