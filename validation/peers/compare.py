@@ -57,6 +57,7 @@ def names_of(case, options):
         names += ["llama"] * ("llama" in options.against)
     else:
         names = [name for name in names if int(name.split("x")[0]) <= CASES[case]["sequences"]]
+        names.sort(key=lambda name: -int(name.split("x")[0]))  # a rank a core where there are sequences for them
     return names + ["torch"] * ("torch" in options.against)
 
 
@@ -176,7 +177,7 @@ def main():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--dtype", choices=["f32", "bf16"], action="append")
     parser.add_argument("--case", choices=list(CASES), action="append")
-    parser.add_argument("--ours", action="append", help="RANKSxTHREADS:SLICES; the first is compared with the peers")
+    parser.add_argument("--ours", action="append", help="RANKSxTHREADS:SLICES; the first is compared with the peers, in training the one with most ranks")
     parser.add_argument("--against", action="append", choices=["llama", "torch", "nobody"])
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--most", type=int, default=0, help="rounds, quiet or not (default: twice the pairs and one)")
