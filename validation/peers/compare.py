@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 
-from sides import Hold, Side, watched
+from sides import Hold, Side, TooSlow, watched
 
 CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8": {"case": "decode", "rows": 8, "new_tokens": 64},
          "decode-32": {"case": "decode", "rows": 32, "new_tokens": 64},
@@ -26,6 +26,7 @@ CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8"
          "training-1x1024": {"case": "training", "sequences": 1, "tokens": 1024}}
 MOST_OTHERS, MOST_DRIFT, CLEARLY, FAR, LONG_S = 0.035, 1.2, 1.15, 3.0, 60
 PEERS = ("llama", "torch")
+LIMIT_S = 60  # a peer that takes longer for one answer is left out of the case; the ratio is at least what that says
 TOLERANCE = {"f32": 5e-3, "bf16": 0.2}  # of a log-probability: llama.cpp keeps keys and values in f16; bf16 rounds in each layer
 
 
@@ -101,23 +102,36 @@ def slower_peers(names, answers):
     return [name for name in peers if endless(name) or any(beats(other, name, CLEARLY) for other in peers if other != name)]
 
 
+def warmed_up(case, names, sides):
+    """First answers, which do not count, and the peers that gave none in time; those are ended."""
+    answers, too_slow = {}, []
+    for name in names:
+        try:
+            answers[name] = sides[name].ask(CASES[case], LIMIT_S if name in PEERS else None)
+        except TooSlow:
+            sides.pop(name).kill()
+            too_slow.append(name)
+    return answers, too_slow
+
+
 def run_case(case, names, sides, options):
     probing, rounds, active = sides[options.ours[0]], [], list(names)
-    warm = {}
+    warm, too_slow = {}, []
     for turn in range(options.most or 1 + 2 * options.pairs):
         with Hold(options.hold):
             if turn == 0:
-                warm = {name: sides[name].ask(CASES[case]) for name in names}
+                warm, too_slow = warmed_up(case, names, sides)
+                active = [name for name in active if name not in too_slow]
             rounds.append(one_round(case, active, sides, probing, turn % 2 == 1))
         if turn == 0:
-            gone = slower_peers(names, [warm, rounds[0]["samples"]])
+            gone = slower_peers(active, [warm, rounds[0]["samples"]])
             active = [name for name in active if name not in gone]
         if turn == 2:
             active = [name for name in active if name in PEERS or name == names[0]]
         if sum(r["quiet"] for r in rounds) >= options.pairs:
             break
     quiet = [r for r in rounds if r["quiet"]]
-    return (quiet if len(quiet) >= options.pairs else rounds), len(quiet)
+    return (quiet if len(quiet) >= options.pairs else rounds), len(quiet), too_slow
 
 
 def middle(values):
@@ -156,6 +170,8 @@ def show(row):
         if "ours_over_it" in side:
             ratio = side["ours_over_it"]
             line += f", ratio {ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})"
+    for name, bound in row.get("too_slow", {}).items():
+        line += f" | {name}: no answer in {bound['limit_s']} s, ratio above {bound['ratio_at_least']:.1f}"
     print(f"{line} | probes {row['flops'] * 1e-9:.0f} GFLOP/s, {row['bytes'] * 1e-9:.1f} GB/s", flush=True)
 
 
@@ -200,9 +216,15 @@ def main():
             compare_results(dtype, sides)
             for case in cases:
                 names = names_of(case, options)
-                rounds, quiet = run_case(case, names, sides, options)
+                for name in names:
+                    if name not in sides:
+                        sides[name] = start_side(name, options, dtype)  # again, after it was too slow for a case
+                rounds, quiet, too_slow = run_case(case, names, sides, options)
                 for part in [None, "prefill"] if CASES[case]["case"] == "decode" else [None]:
                     row = record(case, dtype, names, rounds, quiet, sides, options, part)
+                    if part is None and too_slow:
+                        seconds = statistics.median(r["samples"][names[0]]["seconds"] for r in rounds)
+                        row["too_slow"] = {name: {"limit_s": LIMIT_S, "ratio_at_least": LIMIT_S / seconds} for name in too_slow}
                     show(row)
                     if options.out:
                         with open(options.out, "a", encoding="utf-8") as file:

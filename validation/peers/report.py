@@ -41,11 +41,13 @@ def table(rows):
         best = max(peers.values(), key=lambda side: side["tokens_per_s"]["median"], default=None)
         ratio = best["ours_over_it"] if best else None
         share = ours.get("of_limit")
+        slow = {name: f"> {bound['limit_s']} s a turn" for name, bound in row.get("too_slow", {}).items()}
+        least = None if best else min((bound["ratio_at_least"] for bound in row.get("too_slow", {}).values()), default=None)
         of_limit = f"{100 * share['median']:.0f} ({100 * share['least']:.0f} to {100 * share['most']:.0f})" if share else ""
-        shown = f"{ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})" if ratio else "peer absent"
+        shown = f"{ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})" if ratio else f"> {least:.1f}" if least else "peer absent"
         lines.append(f"| {row['case']} | {row['dtype']} | {row['rounds']} ({row['quiet_rounds']}) | {cell(ours)} | {of_limit} | "
-                     + " | ".join(cell(peers[name]) + f" ({peers[name]['rounds']})" if name in peers else "" for name in ("llama", "torch"))
-                     + f" | {shown} | {verdict(row, ratio and ratio['median'], share and share['median'])} |")
+                     + " | ".join(cell(peers[name]) + f" ({peers[name]['rounds']})" if name in peers else slow.get(name, "") for name in ("llama", "torch"))
+                     + f" | {shown} | {verdict(row, ratio['median'] if ratio else least, share and share['median'])} |")
     return lines
 
 

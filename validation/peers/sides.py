@@ -1,6 +1,7 @@
 """Programs that answer requests in turns, and what else the machine did meanwhile."""
 import json
 import os
+import select
 import signal
 import subprocess
 import time
@@ -36,6 +37,10 @@ def name_of(pid):
         return ""
 
 
+class TooSlow(Exception):
+    """No answer within the time allowed; the side is of no use any more."""
+
+
 class Side:
     """A program that prints a line of JSON when it is ready, and one for each line of JSON it is sent.
 
@@ -60,23 +65,30 @@ class Side:
     def processor_s(self):
         return sum(tree(self.process.pid).values())
 
-    def _line(self):
+    def _line(self, limit_s=None):
         while True:
+            # One line is printed at a time, so that none waits behind the pipe.
+            if limit_s and not select.select([self.process.stdout], [], [], limit_s)[0]:
+                raise TooSlow(self.label)
             line = self.process.stdout.readline()
             if not line:
                 raise RuntimeError(f"{self.label} ended with {self.process.wait()}")
             if line.startswith("{"):
                 return json.loads(line)
 
-    def ask(self, request):
+    def ask(self, request, limit_s=None):
         self._signal(signal.SIGCONT)
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        answer = self._line()
+        answer = self._line(limit_s)
         self._signal(signal.SIGSTOP)
         if "error" in answer:
             raise RuntimeError(f"{self.label}: {answer['error']}")
         return answer
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
     def close(self):
         self._signal(signal.SIGCONT)
