@@ -29,7 +29,7 @@ install_llama() {
   cp -a "$work"/build/bin/lib*.so* "$target"
 }
 
-{ have torch && have transformers && have gguf; } || nice -n 15 "$pip" install torch transformers safetensors numpy gguf
+{ have torch && have transformers && have gguf; } || nice -n 15 "$pip" install torch transformers safetensors numpy gguf sentencepiece
 have llama_cpp || install_llama
 "$folder/bin/python3" - <<'PYTHON'
 import importlib.metadata as metadata
