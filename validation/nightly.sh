@@ -1,10 +1,25 @@
 #!/usr/bin/env bash
-# Every longer check, one after the other; each writes its results.md beside itself. Needs build/maxplus (jobscripts/setup.sh).
+# Every longer check that needs no quiet machine, one after the other; each writes its results beside itself. Needs
+# build/maxplus (jobscripts/setup.sh) and a network for the published model.
+#
+#   bash validation/nightly.sh [PEERS_FOLDER]      what validation/peers/install.sh made; without it two checks are left out
 set -u
 cd "$(dirname "$0")/.." || exit 1
+peers=${1:-}
 failed=0
-for check in "python3 validation/quickstart/run.py" "python3 validation/determinism/run.py"; do
-  echo "== $check"
-  $check || failed=1
-done
+model=inputs/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+check() {
+  echo "== $*"
+  "$@" || failed=1
+}
+check python3 validation/quickstart/run.py
+check python3 validation/determinism/run.py
+check bash validation/models/sanitizers.sh
+check bash inputs/smollm2/fetch.sh
+check python3 validation/smollm2/learn.py "$model"
+if [ -n "$peers" ]; then
+  converter=$(find "$peers/llama.cpp" -name convert_hf_to_gguf.py | head -n 1)
+  check "$peers/bin/python3" validation/models/reopen.py "$model"
+  check "$peers/bin/python3" validation/models/reopen_llama.py "$converter" "$model"
+fi
 exit $failed
