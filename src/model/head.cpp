@@ -14,11 +14,23 @@
 
 namespace maxplus {
 
+namespace {
+
+// Without a backward pass no logits are wanted twice, and larger blocks only take memory.
+constexpr std::int64_t kInferenceRows = 256;
+
+std::int64_t block_rows(const TransformerLimits& limits, Transformer::Use use) {
+  const std::int64_t rows = std::min(limits.head_block, limits.batch_tokens);
+  return use == Transformer::Use::training ? rows : std::min(rows, kInferenceRows);
+}
+
+}  // namespace
+
 Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::Use use, ops::Arithmetic arithmetic,
            const TransformerLimits& limits, Arena& packed, Arena& activations)
     : width_(config.width),
       vocabulary_(config.vocabulary),
-      block_rows_(std::min(limits.head_block, limits.batch_tokens)),
+      block_rows_(block_rows(limits, use)),
       epsilon_(static_cast<float>(config.norm_epsilon)),
       cap_(static_cast<float>(config.logit_cap)),
       norm_(weights.final_norm, config.block.norm_scale, packed),

@@ -3,9 +3,25 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "rl/packing.hpp"
 #include "tensor/token_batch.hpp"
 
 namespace maxplus {
+
+std::vector<std::vector<float>> score_experiences(Transformer& transformer,
+                                                  std::span<const Experience* const> experiences,
+                                                  float inverse_temperature, std::int64_t batch_tokens) {
+  std::vector<std::vector<float>> scored;
+  const StepPlan plan = plan_step(experiences, 1, batch_tokens);
+  for (const RolloutList& rollouts : plan.slice.front()) {
+    const MicroBatch batch = build_micro_batch(experiences, rollouts);
+    std::vector<float> log_prob(batch.row.size()), entropy(batch.row.size());
+    transformer.forward(batch.batch);
+    transformer.score(HeadTargets{batch.row, batch.target}, inverse_temperature, log_prob, entropy);
+    for (std::vector<float>& of_rollout : by_rollout(batch, log_prob)) scored.push_back(std::move(of_rollout));
+  }
+  return scored;
+}
 
 std::vector<ScoredSequence> score_sequences(Transformer& transformer, std::span<const SequenceToScore> sequences,
                                             float inverse_temperature, std::int64_t batch_tokens,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/transformer.hpp"
+#include "rl/sample.hpp"
 
 namespace maxplus {
 
@@ -15,12 +16,17 @@ struct ScoredSequence {
   std::vector<float> log_prob, entropy;
 };
 
-// A sequence whose tokens [scored_from, end) are asked for. Sequences with the same shared prefix are computed apart
-// here.
+// A sequence whose tokens [scored_from, end) are asked for.
 struct SequenceToScore {
   std::span<const std::int32_t> tokens;
   std::int64_t scored_from = 1;
 };
+
+// Of the response tokens of each experience, the log-probability; a prompt that neighbours of a group share, and what
+// all prompts begin with, is computed once a batch (rl/packing.hpp).
+std::vector<std::vector<float>> score_experiences(Transformer& transformer,
+                                                  std::span<const Experience* const> experiences,
+                                                  float inverse_temperature, std::int64_t batch_tokens);
 
 // Packs as many sequences a forward as `batch_tokens` and `batch_segments` hold; a sequence longer than `batch_tokens`
 // is a bug.

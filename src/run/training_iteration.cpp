@@ -121,24 +121,17 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
 
 void TrainingRun::fill_reference(std::vector<Experience>* experiences) {
   watchdog_->beat("reference");
-  std::vector<std::vector<std::int32_t>> tokens;
-  std::vector<SequenceToScore> sequences;
-  for (const Experience& experience : *experiences) {
-    tokens.push_back(experience.problem.prompt);
-    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(), experience.rollout.token.end());
-  }
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    sequences.push_back({tokens[i], static_cast<std::int64_t>((*experiences)[i].problem.prompt.size())});
-  }
-  const TransformerLimits& limits = engine_->shape().limits;
-  const float inverse_temperature = static_cast<float>(1.0 / deck_.generation.temperature);
-  const std::vector<ScoredSequence> scored = score_sequences(*engine_->reference(), sequences, inverse_temperature,
-                                                             limits.batch_tokens, limits.batch_segments);
-  for (std::size_t i = 0; i < scored.size(); ++i) {
-    Experience& experience = (*experiences)[i];
-    const auto prompt = static_cast<std::ptrdiff_t>(experience.problem.prompt.size());
-    experience.assessment.reference_log_prob.assign(scored[i].log_prob.begin() + prompt, scored[i].log_prob.end());
-  }
+  std::vector<const Experience*> asked;
+  for (const Experience& experience : *experiences) asked.push_back(&experience);
+  std::vector<std::vector<float>> scored = own_log_probs(*engine_->reference(), asked);
+  for (std::size_t i = 0; i < scored.size(); ++i)
+    (*experiences)[i].assessment.reference_log_prob = std::move(scored[i]);
+}
+
+std::vector<std::vector<float>> TrainingRun::own_log_probs(Transformer& network,
+                                                           std::span<const Experience* const> experiences) const {
+  return score_experiences(network, experiences, static_cast<float>(1.0 / deck_.generation.temperature),
+                           engine_->shape().limits.batch_tokens);
 }
 
 void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wanted) const {
@@ -199,25 +192,13 @@ TrainingRun::Collected TrainingRun::collect_recorded(std::int64_t) {
   }
   // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same for a
   // reference.
-  std::vector<std::vector<std::int32_t>> tokens;
-  std::vector<SequenceToScore> sequences;
-  std::vector<Experience*> asked;
+  std::vector<Experience*> without_record;
   for (Experience& experience : collected.experiences) {
-    if (!experience.rollout.log_prob.empty() || experience.rollout.token.empty()) continue;
-    tokens.push_back(experience.problem.prompt);
-    tokens.back().insert(tokens.back().end(), experience.rollout.token.begin(), experience.rollout.token.end());
-    asked.push_back(&experience);
+    if (experience.rollout.log_prob.empty() && !experience.rollout.token.empty()) without_record.push_back(&experience);
   }
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    sequences.push_back({tokens[i], static_cast<std::int64_t>(asked[i]->problem.prompt.size())});
-  const TransformerLimits& limits = engine_->shape().limits;
-  const std::vector<ScoredSequence> scored =
-      score_sequences(engine_->policy(), sequences, static_cast<float>(1.0 / deck_.generation.temperature),
-                      limits.batch_tokens, limits.batch_segments);
-  for (std::size_t i = 0; i < scored.size(); ++i) {
-    const auto prompt = static_cast<std::ptrdiff_t>(asked[i]->problem.prompt.size());
-    asked[i]->rollout.log_prob.assign(scored[i].log_prob.begin() + prompt, scored[i].log_prob.end());
-  }
+  const std::vector<const Experience*> asked(without_record.begin(), without_record.end());
+  std::vector<std::vector<float>> scored = own_log_probs(engine_->policy(), asked);
+  for (std::size_t i = 0; i < scored.size(); ++i) without_record[i]->rollout.log_prob = std::move(scored[i]);
   if (engine_->reference() != nullptr) {
     std::vector<Experience> without;
     for (Experience& e : collected.experiences) {

@@ -79,6 +79,9 @@ class TrainingRun {
                            std::int64_t groups);
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
   void fill_reference(std::vector<Experience>* experiences);
+  // Of the response tokens under one of this rank's networks, at the temperature of drawing.
+  std::vector<std::vector<float>> own_log_probs(Transformer& network,
+                                                std::span<const Experience* const> experiences) const;
   std::vector<StepReport> train_on(Collected* collected, std::int64_t iteration);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
   Next finish_iteration(MetricsRow row);  // evaluation if due, the line, the checkpoint

@@ -59,4 +59,13 @@ with Folder() as folder:
                 a = [(m["iteration"], m["weights_hash"]) for m in lines(out + "/metrics.jsonl")]
                 b = [(m["iteration"], m["weights_hash"]) for m in lines(again + "/metrics.jsonl")]
                 report.check(f"{name}: replay has the run's weights", a == b, f"{a} {b}")
+
+    # The reference scores whole groups packed; while it is the policy, it has the sampler's bits.
+    out = folder / "reference"
+    done = run(["train", deck, "--out", out, "--quiet"]
+               + sets(run__iterations=1, reference__path="policy", algorithm__kl="k3", optimizer__mini_batches=1), ranks=2)
+    if report.check("on_policy: a reference runs", done.returncode == 0, done.stderr):
+        rollouts = lines(out + "/rollouts.jsonl")
+        report.check("on_policy: a reference that is the policy has the sampler's bits",
+                     rollouts and all(r["reference_log_prob"] == r["log_prob"] for r in rollouts))
 report.finish()
