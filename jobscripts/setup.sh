@@ -22,7 +22,7 @@ build=$(realpath -m -- "${MAXPLUS_BUILD:-$root/build}")
 
 packages=(g++ cmake ninja-build pkg-config git ca-certificates libopenmpi-dev openmpi-bin libtrilinos-kokkos-dev
   libhdf5-openmpi-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libpcre2-dev
-  librandom123-dev libxxhash-dev)
+  librandom123-dev libxxhash-dev libgmp-dev)
 test_packages=(libgtest-dev python3 strace)
 
 say() { printf '[setup %4ds] %s\n' "$SECONDS" "$*"; }

@@ -1,6 +1,9 @@
 // Searching a response from its end.
 #include "verify/extraction.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "text/utf8.hpp"
 
 namespace maxplus {
@@ -16,17 +19,44 @@ std::optional<std::string_view> last_answer_tag(std::string_view response) {
 }
 
 std::optional<std::string_view> last_box(std::string_view response) {
-  constexpr std::string_view kOpen = "\\boxed{";
-  for (std::size_t open = response.rfind(kOpen); open != std::string_view::npos;
-       open = open == 0 ? std::string_view::npos : response.rfind(kOpen, open - 1)) {
-    const std::size_t begin = open + kOpen.size();
-    int depth = 1;
-    for (std::size_t i = begin; i < response.size(); ++i) {
-      if (response[i] == '{') ++depth;
-      if (response[i] == '}' && --depth == 0) return response.substr(begin, i - begin);
+  struct Open {
+    std::size_t inside;
+    bool box;
+  };
+  std::vector<Open> open;
+  std::optional<std::string_view> last;
+  const char* last_begin = nullptr;
+  const auto take = [&](std::size_t begin, std::size_t end) {
+    if (last_begin != nullptr && response.data() + begin < last_begin) return;  // around the one there is
+    last = response.substr(begin, end - begin);
+    last_begin = response.data() + begin;
+  };
+  for (std::size_t i = 0; i < response.size(); ++i) {
+    if (response[i] == '\\') {
+      const std::string_view rest = response.substr(i);
+      if (rest.starts_with("\\boxed") || rest.starts_with("\\fbox")) {
+        std::size_t inside = i + (rest[1] == 'b' ? 6 : 5);
+        while (inside < response.size() && response[inside] == ' ') ++inside;
+        if (inside < response.size() && response[inside] == '{') {
+          open.push_back({inside + 1, true});
+          i = inside;
+        } else {
+          std::size_t end = inside;
+          while (end < response.size() && (response[end] >= '0' && response[end] <= '9')) ++end;
+          if (end > inside && rest[6] == ' ') take(inside, end);
+          i = std::max(i, end - 1);
+        }
+      } else if (!rest.starts_with("\\\\boxed") && !rest.starts_with("\\\\fbox")) {
+        ++i;  // an escaped brace is none
+      }
+    } else if (response[i] == '{') {
+      open.push_back({i + 1, false});
+    } else if (response[i] == '}' && !open.empty()) {
+      if (open.back().box) take(open.back().inside, i);
+      open.pop_back();
     }
   }
-  return std::nullopt;
+  return last;
 }
 
 std::optional<std::string> gold_text(const Json& answer) {

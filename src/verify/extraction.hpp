@@ -11,7 +11,8 @@ namespace maxplus {
 
 // The inside of the last complete <answer>…</answer>.
 std::optional<std::string_view> last_answer_tag(std::string_view response);
-// The inside of the last \boxed{…} with balanced braces.
+// The inside of the last \boxed{…} or \fbox{…} with balanced braces (escaped ones do not count), or the digits of the
+// last \boxed 6. Takes time in proportion to the text.
 std::optional<std::string_view> last_box(std::string_view response);
 
 // Text as it is, trimmed; a number in its shortest decimal form. Nothing for an empty text or any other kind of value.

@@ -1,0 +1,427 @@
+// Tables of spellings.
+#include "verify/math/spelling.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "text/utf8.hpp"
+
+namespace maxplus::math {
+
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+constexpr Pair kSigns[] = {
+    {"−", "-"},
+    {"–", "-"},
+    {"‐", "-"},
+    {"‑", "-"},
+    {"×", "\\times "},
+    {"·", "\\cdot "},
+    {"⋅", "\\cdot "},
+    {"∙", "\\cdot "},
+    {"÷", "\\div "},
+    {"⁄", "/"},
+    {"∕", "/"},
+    {"π", "\\pi "},
+    {"√", "sqrt "},
+    {"∞", "\\infty "},
+    {"≤", "\\le "},
+    {"≥", "\\ge "},
+    {"⩽", "\\le "},
+    {"⩾", "\\ge "},
+    {"≠", "\\ne "},
+    {"∪", "\\cup "},
+    {"∩", "\\cap "},
+    {"∈", "\\in "},
+    {"∅", "\\emptyset "},
+    {"±", "\\pm "},
+    {"∓", "\\mp "},
+    {"°", "^\\circ "},
+    {"²", "^{2}"},
+    {"³", "^{3}"},
+    {"⁴", "^{4}"},
+    {"ℝ", "\\mathbb{R}"},
+    {"ℤ", "\\mathbb{Z}"},
+    {"ℚ", "\\mathbb{Q}"},
+    {"ℕ", "\\mathbb{N}"},
+    {"ℂ", "\\mathbb{C}"},
+    {"∖", "\\setminus "},
+    {"α", "\\alpha "},
+    {"β", "\\beta "},
+    {"γ", "\\gamma "},
+    {"δ", "\\delta "},
+    {"θ", "\\theta "},
+    {"λ", "\\lambda "},
+    {"μ", "\\mu "},
+    {"φ", "\\phi "},
+    {"ω", "\\omega "},
+    {"σ", "\\sigma "},
+    {"ρ", "\\rho "},
+    {"ε", "\\epsilon "},
+    {"τ", "\\tau "},
+    {"\xc2\xa0", " "},
+    {"\xe2\x80\x89", "\\,"},
+    {"\xe2\x80\xaf", "\\,"},
+    {"⟨", "\\langle "},
+    {"⟩", "\\rangle "},
+    {"€", "\\$"},
+    {"£", "\\$"},
+    {"½", "\\frac{1}{2}"},
+    {"¼", "\\frac{1}{4}"},
+    {"¾", "\\frac{3}{4}"},
+    {"′", "'"},
+    {"’", "'"},
+};
+
+struct Row {
+  std::string_view name;
+  Spelling spelling;
+};
+
+constexpr Spelling::Kind blank = Spelling::Kind::blank, sign = Spelling::Kind::sign, command = Spelling::Kind::command,
+                         symbol = Spelling::Kind::symbol;
+
+constexpr Row kCommands[] = {
+    {"left", {blank, ""}},
+    {"right", {blank, ""}},
+    {"big", {blank, ""}},
+    {"Big", {blank, ""}},
+    {"bigl", {blank, ""}},
+    {"bigr", {blank, ""}},
+    {"Bigl", {blank, ""}},
+    {"Bigr", {blank, ""}},
+    {"bigg", {blank, ""}},
+    {"Bigg", {blank, ""}},
+    {"quad", {blank, ""}},
+    {"qquad", {blank, ""}},
+    {"displaystyle", {blank, ""}},
+    {"textstyle", {blank, ""}},
+    {"limits", {blank, ""}},
+    {"thinspace", {blank, ""}},
+    {"underline", {blank, ""}},
+    {"boxed", {blank, ""}},
+    {"fbox", {blank, ""}},
+    {"nolimits", {blank, ""}},
+    {"times", {sign, "*"}},
+    {"cdot", {sign, "*"}},
+    {"ast", {sign, "*"}},
+    {"div", {sign, "/"}},
+    {"le", {sign, "<="}},
+    {"leq", {sign, "<="}},
+    {"leqslant", {sign, "<="}},
+    {"ge", {sign, ">="}},
+    {"geq", {sign, ">="}},
+    {"geqslant", {sign, ">="}},
+    {"lt", {sign, "<"}},
+    {"gt", {sign, ">"}},
+    {"ne", {sign, "!="}},
+    {"neq", {sign, "!="}},
+    {"lvert", {sign, "|"}},
+    {"rvert", {sign, "|"}},
+    {"vert", {sign, "|"}},
+    {"colon", {sign, ":"}},
+    {"lbrace", {sign, "\\{"}},
+    {"rbrace", {sign, "\\}"}},
+    {"lbrack", {sign, "["}},
+    {"rbrack", {sign, "]"}},
+    {"in", {sign, "in"}},
+    {"cup", {sign, "cup"}},
+    {"cap", {sign, "cap"}},
+    {"setminus", {sign, "setminus"}},
+    {"backslash", {sign, "setminus"}},
+    {"pm", {sign, "pm"}},
+    {"mp", {sign, "mp"}},
+    {"langle", {sign, "<("}},
+    {"rangle", {sign, ")>"}},
+    {"lfloor", {sign, "lfloor"}},
+    {"rfloor", {sign, "rfloor"}},
+    {"lceil", {sign, "lceil"}},
+    {"rceil", {sign, "rceil"}},
+    {"frac", {command, "frac"}},
+    {"dfrac", {command, "frac"}},
+    {"tfrac", {command, "frac"}},
+    {"cfrac", {command, "frac"}},
+    {"sqrt", {command, "sqrt"}},
+    {"binom", {command, "binom"}},
+    {"dbinom", {command, "binom"}},
+    {"tbinom", {command, "binom"}},
+    {"pi", {command, "pi"}},
+    {"infty", {command, "infty"}},
+    {"emptyset", {command, "emptyset"}},
+    {"varnothing", {command, "emptyset"}},
+    {"circ", {command, "circ"}},
+    {"degree", {command, "degree"}},
+    {"overline", {command, "overline"}},
+    {"vec", {command, "vec"}},
+    {"hat", {command, "hat"}},
+    {"bar", {command, "bar"}},
+    {"angle", {command, "angle"}},
+    {"triangle", {command, "angle"}},
+    {"alpha", {symbol, "α"}},
+    {"beta", {symbol, "β"}},
+    {"gamma", {symbol, "γ"}},
+    {"delta", {symbol, "δ"}},
+    {"theta", {symbol, "θ"}},
+    {"vartheta", {symbol, "θ"}},
+    {"lambda", {symbol, "λ"}},
+    {"mu", {symbol, "μ"}},
+    {"phi", {symbol, "φ"}},
+    {"varphi", {symbol, "φ"}},
+    {"omega", {symbol, "ω"}},
+    {"sigma", {symbol, "σ"}},
+    {"rho", {symbol, "ρ"}},
+    {"epsilon", {symbol, "ε"}},
+    {"varepsilon", {symbol, "ε"}},
+    {"tau", {symbol, "τ"}},
+    {"eta", {symbol, "η"}},
+    {"zeta", {symbol, "ζ"}},
+    {"kappa", {symbol, "κ"}},
+    {"nu", {symbol, "ν"}},
+    {"xi", {symbol, "ξ"}},
+    {"psi", {symbol, "ψ"}},
+    {"chi", {symbol, "χ"}},
+    {"Gamma", {symbol, "Γ"}},
+    {"Delta", {symbol, "Δ"}},
+    {"Theta", {symbol, "Θ"}},
+    {"Lambda", {symbol, "Λ"}},
+    {"Sigma", {symbol, "Σ"}},
+    {"Phi", {symbol, "Φ"}},
+    {"Psi", {symbol, "Ψ"}},
+    {"Omega", {symbol, "Ω"}},
+    {"ell", {symbol, "ℓ"}},
+    {"hbar", {symbol, "ħ"}},
+};
+
+constexpr std::string_view kFunctions[] = {"sin",    "cos",    "tan",  "cot",  "sec",  "csc", "arcsin",
+                                           "arccos", "arctan", "sinh", "cosh", "tanh", "log", "ln",
+                                           "lg",     "exp",    "gcd",  "lcm",  "max",  "min"};
+
+constexpr Pair kUnits[] = {
+    {"mm", "mm"},         {"millimeter", "mm"}, {"millimetre", "mm"}, {"cm", "cm"},         {"centimeter", "cm"},
+    {"centimetre", "cm"}, {"m", "m"},           {"meter", "m"},       {"metre", "m"},       {"km", "km"},
+    {"kilometer", "km"},  {"kilometre", "km"},  {"inch", "in"},       {"inche", "in"},      {"in", "in"},
+    {"ft", "ft"},         {"feet", "ft"},       {"foot", "ft"},       {"yd", "yd"},         {"yard", "yd"},
+    {"mi", "mi"},         {"mile", "mi"},       {"mg", "mg"},         {"milligram", "mg"},  {"g", "g"},
+    {"gram", "g"},        {"kg", "kg"},         {"kilogram", "kg"},   {"lb", "lb"},         {"pound", "lb"},
+    {"ml", "ml"},         {"mL", "ml"},         {"milliliter", "ml"}, {"l", "l"},           {"L", "l"},
+    {"liter", "l"},       {"litre", "l"},       {"sec", "s"},         {"second", "s"},      {"s", "s"},
+    {"min", "min"},       {"minute", "min"},    {"h", "h"},           {"hr", "h"},          {"hour", "h"},
+    {"day", "day"},       {"week", "week"},     {"month", "month"},   {"year", "year"},     {"yr", "year"},
+    {"mph", "mi/h"},      {"kph", "km/h"},      {"kmh", "km/h"},      {"dollar", "dollar"}, {"usd", "dollar"},
+    {"cent", "cent"},     {"degree", "°"},      {"deg", "°"},         {"unit", ""},         {"hz", "hz"},
+    {"kj", "kj"},         {"kw", "kw"},         {"rad", "rad"},       {"radian", "rad"},
+};
+
+constexpr std::string_view kNoUnits[] = {"or",
+                                         "and",
+                                         "not",
+                                         "no",
+                                         "if",
+                                         "is",
+                                         "are",
+                                         "base",
+                                         "mod",
+                                         "modulo",
+                                         "thousand",
+                                         "million",
+                                         "billion",
+                                         "trillion",
+                                         "hundred",
+                                         "dozen",
+                                         "half",
+                                         "halves",
+                                         "third",
+                                         "thirds",
+                                         "quarter",
+                                         "quarters",
+                                         "tenth",
+                                         "tenths",
+                                         "score",
+                                         "percent",
+                                         "per-cent",
+                                         "times",
+                                         "plus",
+                                         "minus",
+                                         "over",
+                                         "divided",
+                                         "squared",
+                                         "cubed",
+                                         "factorial",
+                                         "than",
+                                         "more",
+                                         "less",
+                                         "least",
+                                         "most",
+                                         "approximately",
+                                         "about",
+                                         "to",
+                                         "through",
+                                         "but",
+                                         "wrong",
+                                         "false",
+                                         "none",
+                                         "nothing",
+                                         "pairs",
+                                         "gross",
+                                         "except",
+                                         "negative",
+                                         "points-off",
+                                         "th",
+                                         "st",
+                                         "nd",
+                                         "rd",
+                                         "hundredth",
+                                         "hundredths",
+                                         "thousandth",
+                                         "thousandths",
+                                         "ten",
+                                         "twenty",
+                                         "k",
+                                         "i",
+                                         "e",
+                                         "pi",
+                                         "x",
+                                         "y",
+                                         "z",
+                                         "n",
+                                         "where",
+                                         "for",
+                                         "otherwise",
+                                         "when",
+                                         "pair"};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return lower(c); });
+  return result;
+}
+
+std::string one_unit(std::string_view word) {
+  const auto known = [](std::string_view name) -> const Pair* {
+    const auto* const found =
+        std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Pair& p) { return p.first == name; });
+    return found == std::end(kUnits) ? nullptr : found;
+  };
+  if (const Pair* pair = known(word)) return std::string(pair->second);
+  std::string name = lower(word);
+  if (const Pair* pair = name.size() > 1 ? known(name) : nullptr) return std::string(pair->second);
+  if (name.size() > 2 && name.back() == 's') {
+    name.pop_back();
+    if (const Pair* pair = known(name)) return std::string(pair->second);
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string with_latex_signs(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      result += text[i++];
+      continue;
+    }
+    const auto* const found = std::find_if(std::begin(kSigns), std::end(kSigns),
+                                           [&](const Pair& p) { return text.substr(i).starts_with(p.first); });
+    if (found == std::end(kSigns)) {
+      result += text[i++];
+    } else {
+      result += found->second;
+      i += found->first.size();
+    }
+  }
+  return result;
+}
+
+std::optional<Spelling> spelling_of(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Row& row) { return row.name == name; });
+  if (found != std::end(kCommands)) return found->spelling;
+  const auto* const function = std::find(std::begin(kFunctions), std::end(kFunctions), name);
+  if (function != std::end(kFunctions)) return Spelling{command, *function};
+  return std::nullopt;
+}
+
+bool is_function(std::string_view name) {
+  return std::find(std::begin(kFunctions), std::end(kFunctions), name) != std::end(kFunctions);
+}
+
+std::string unit_name(std::string_view words) {
+  std::string name;
+  bool square = false, cube = false, per = false;
+  std::string spaced;
+  for (const char c : words) spaced += c == '/' ? std::string(" / ") : std::string(1, c);
+  for (const std::string_view word : split_words(spaced)) {
+    const std::string small = lower(word);
+    if (small == "square" || small == "sq" || small == "sq.") {
+      square = true;
+    } else if (small == "cubic") {
+      cube = true;
+    } else if (small == "per" || small == "/") {
+      per = true;
+    } else {
+      std::string_view plain = word;
+      while (!plain.empty() && (plain.back() == '.' || plain.back() == ',')) plain.remove_suffix(1);
+      if (!name.empty()) name += per ? "/" : " ";
+      name += one_unit(plain);
+      if (square) name += "^2";
+      if (cube) name += "^3";
+      square = cube = per = false;
+    }
+  }
+  return name;
+}
+
+bool is_bare_unit(std::string_view letters) {
+  if (letters.size() < 2) return false;
+  const std::string small = lower(letters);
+  return std::any_of(std::begin(kUnits), std::end(kUnits), [&](const Pair& p) {
+    return p.first.size() > 1 && (p.first == small || (small.size() > 3 && std::string(p.first) + 's' == small));
+  });
+}
+
+bool may_be_unit(std::string_view words) {
+  const std::vector<std::string_view> list = split_words(words);
+  if (list.empty() || list.size() > 4) return false;
+  for (const std::string_view word : list) {
+    std::string plain = lower(word);
+    while (!plain.empty() && (plain.back() == '.' || plain.back() == ',')) plain.pop_back();
+    for (const char c : plain) {
+      if (!is_letter(c) && c != '-' && c != '.' && c != '/' && static_cast<unsigned char>(c) < 0x80) return false;
+    }
+    if (std::find(std::begin(kNoUnits), std::end(kNoUnits), plain) != std::end(kNoUnits)) return false;
+  }
+  return true;
+}
+
+std::string normal_words(std::string_view words) {
+  std::string text;
+  for (const std::string_view word : split_words(words)) {
+    if (!text.empty()) text += ' ';
+    text += word;
+  }
+  constexpr std::string_view kEnds = ".,;:!?\"'`*";
+  for (bool again = true; again && !text.empty();) {
+    again = false;
+    if (kEnds.find(text.back()) != std::string_view::npos) {
+      text.pop_back();
+      again = true;
+    } else if (kEnds.find(text.front()) != std::string_view::npos) {
+      text.erase(0, 1);
+      again = true;
+    } else if (text.size() > 1 && text.front() == '(' && text.back() == ')') {
+      text = text.substr(1, text.size() - 2);
+      again = true;
+    }
+  }
+  return text.size() > 3 || text == "Yes" || text == "No" ? lower(text) : text;
+}
+
+}  // namespace maxplus::math
