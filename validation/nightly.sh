@@ -14,6 +14,7 @@ check() {
 }
 check python3 validation/quickstart/run.py
 check python3 validation/determinism/run.py
+check python3 validation/verify/run.py
 check bash validation/models/sanitizers.sh
 check bash inputs/smollm2/fetch.sh
 check python3 validation/smollm2/learn.py "$model"

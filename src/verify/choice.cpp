@@ -7,6 +7,7 @@
 
 #include "text/utf8.hpp"
 #include "verify/all_verifiers.hpp"
+#include "verify/characters.hpp"
 #include "verify/extraction.hpp"
 #include "verify/final_answer.hpp"
 
@@ -39,17 +40,14 @@ const char* const kChoiceGrammar =
 
 namespace {
 
-constexpr std::size_t kMaxAnswer = 1'000, kMaxOptions = 26, kSearchedBytes = 10'000;
-
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-bool is_letter(char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; }
+constexpr std::size_t kMaxAnswer = 1'000, kMaxOptions = 26;
 
 // Lower case, single blanks, without a full stop at the end.
 std::string plain_text(std::string_view text) {
   std::string plain;
   for (const std::string_view word : split_words(text)) {
     if (!plain.empty()) plain += ' ';
-    for (const char c : word) plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (const char c : word) plain += lower_case(c);
   }
   while (plain.ends_with('.')) plain.pop_back();
   return plain;
@@ -70,7 +68,7 @@ std::optional<Options> options_of(const Problem& problem, std::int64_t count) {
   if (!(given->is_array() || given->is_object()) || given->empty() || given->size() > kMaxOptions) return std::nullopt;
   for (const auto& [key, value] : given->items()) {
     const char letter = static_cast<char>('A' + options.text.size());
-    if (given->is_object() && (key.size() != 1 || upper(key[0]) != letter)) return std::nullopt;
+    if (given->is_object() && (key.size() != 1 || upper_case(key[0]) != letter)) return std::nullopt;
     options.text.push_back(value.is_string() ? plain_text(value.get_ref<const std::string&>()) : value.dump());
   }
   return options;
@@ -155,7 +153,7 @@ class ChoiceVerifier final : public Verifier {
     const auto text = answer.is_string() ? gold_text(answer) : std::nullopt;
     if (!text) return std::nullopt;
     const std::string_view letter = unwrapped(*text);
-    if (letter.size() == 1 && options.has(upper(letter[0]))) return upper(letter[0]);
+    if (letter.size() == 1 && options.has(upper_case(letter[0]))) return upper_case(letter[0]);
     return letter_of_text(options, *text);
   }
 
@@ -167,7 +165,7 @@ class ChoiceVerifier final : public Verifier {
     std::string_view rest = text;
     if (rest.front() == '(') rest.remove_prefix(1);
     if (rest.empty()) return std::nullopt;
-    const char letter = rules_.any_case ? upper(rest[0]) : rest[0];
+    const char letter = rules_.any_case ? upper_case(rest[0]) : rest[0];
     if (!options.has(letter)) return std::nullopt;
     rest.remove_prefix(1);
     if (rest.empty()) return letter;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "verify/characters.hpp"
+
 namespace maxplus {
 
 namespace {
@@ -15,7 +17,6 @@ constexpr std::size_t kMaxDigits = 2000;  // of factors in an exact product
 constexpr int kMaxExponent = 9999;
 constexpr std::string_view kMinusSign = "\xe2\x88\x92";  // U+2212
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0xC3;

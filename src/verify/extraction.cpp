@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "text/utf8.hpp"
+#include "verify/characters.hpp"
 
 namespace maxplus {
 
@@ -42,7 +43,7 @@ std::optional<std::string_view> last_box(std::string_view response) {
           i = inside;
         } else {
           std::size_t end = inside;
-          while (end < response.size() && (response[end] >= '0' && response[end] <= '9')) ++end;
+          while (end < response.size() && is_digit(response[end])) ++end;
           if (end > inside && rest[6] == ' ') take(inside, end);
           i = std::max(i, end - 1);
         }

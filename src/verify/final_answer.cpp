@@ -5,6 +5,7 @@
 #include <array>
 
 #include "text/utf8.hpp"
+#include "verify/characters.hpp"
 #include "verify/decimal.hpp"
 #include "verify/extraction.hpp"
 
@@ -12,24 +13,19 @@ namespace maxplus {
 
 namespace {
 
-constexpr std::size_t kSearchedBytes = 10'000;  // for the last number
-constexpr std::size_t kPhraseBytes = 2'000;     // of an answer behind a phrase
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+constexpr std::size_t kPhraseBytes = 2'000;  // of an answer behind a phrase
 
 // The end of the last occurrence of any phrase, whatever its case.
 std::optional<std::size_t> behind_last_phrase(std::string_view text) {
   constexpr std::string_view kPhrases[] = {"answer is", "answers are", "answer:", "answer is:"};
   constexpr std::string_view kStem = "answer";
   for (std::size_t i = text.size(); i-- > 0;) {
-    if (lower(text[i]) != 'a' || text.size() - i <= kStem.size()) continue;
+    if (lower_case(text[i]) != 'a' || text.size() - i <= kStem.size()) continue;
     std::size_t end = 0;
     for (const std::string_view phrase : kPhrases) {
       const std::string_view here = text.substr(i, phrase.size());
       const bool same = std::equal(here.begin(), here.end(), phrase.begin(), phrase.end(),
-                                   [](char a, char b) { return lower(a) == b; });
+                                   [](char a, char b) { return lower_case(a) == b; });
       if (same) end = std::max(end, i + phrase.size());
     }
     if (end > 0) return end;

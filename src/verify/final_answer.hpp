@@ -1,10 +1,13 @@
 #pragma once
 // The final answer of a response that was asked to reason first.
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
 namespace maxplus {
+
+inline constexpr std::size_t kSearchedBytes = 10'000;  // at the end of a response, for what stands unmarked
 
 enum class AnswerPlaces { box_only, all };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "text/utf8.hpp"
+#include "verify/characters.hpp"
 
 namespace maxplus {
 
@@ -53,8 +54,6 @@ char32_t code_point(std::string_view bytes) {
   }
 }
 
-bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // The end of a group { … } that begins at i.
 std::size_t group_end(std::string_view text, std::size_t i) {
   int depth = 0;
@@ -81,16 +80,15 @@ std::size_t skipped(std::string_view text, std::size_t i, std::array<Pair, 6>& p
     if (open == "```") return text.size();
     return i + open.size();
   }
-  if (rest.starts_with("\\") && rest.size() > 1 && is_ascii_letter(rest[1])) {
+  if (rest.starts_with("\\") && rest.size() > 1 && is_letter(rest[1])) {
     std::size_t end = i + 1;
-    while (end < text.size() && is_ascii_letter(text[end])) ++end;
+    while (end < text.size() && is_letter(text[end])) ++end;
     while (end < text.size() && text[end] == '{') end = group_end(text, end);
     return end;
   }
   if (rest.starts_with("<")) {
     const std::size_t end = rest.substr(0, 100).find('>');
-    if (end != std::string_view::npos && rest.size() > 1 && (is_ascii_letter(rest[1]) || rest[1] == '/'))
-      return i + end + 1;
+    if (end != std::string_view::npos && rest.size() > 1 && (is_letter(rest[1]) || rest[1] == '/')) return i + end + 1;
   }
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!rest.starts_with(scheme)) continue;

@@ -80,13 +80,13 @@ const char* const kMathGrammar =
 
 namespace {
 
-constexpr std::string_view kMark = "####";
+constexpr std::string_view kGoldMark = "####";
 constexpr std::size_t kShownBytes = 1'000;
 
 std::string_view gold_part(std::string_view gold) {
   if (const auto box = last_box(gold)) return trimmed(*box);
-  const std::size_t mark = gold.rfind(kMark);
-  return trimmed(mark == std::string_view::npos ? gold : gold.substr(mark + kMark.size()));
+  const std::size_t mark = gold.rfind(kGoldMark);
+  return trimmed(mark == std::string_view::npos ? gold : gold.substr(mark + kGoldMark.size()));
 }
 
 class MathVerifier final : public Verifier {

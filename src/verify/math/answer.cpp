@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "text/utf8.hpp"
+#include "verify/characters.hpp"
 #include "verify/final_answer.hpp"
 #include "verify/math/spelling.hpp"
 
@@ -11,18 +12,20 @@ namespace maxplus::math {
 
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-// Nothing but words, one of them of three letters, and none of them the name of a function.
+// Nothing but words, one of them of three letters in a row, and none of them the name of a function.
 bool is_only_words(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter(c) || c == ' ' || c == '-' || c == '\'' || static_cast<unsigned char>(c) >= 0x80;
-  });
+  const auto in_word = [](char c) { return is_letter(c) || static_cast<unsigned char>(c) >= 0x80; };
+  const bool plain =
+      std::all_of(text.begin(), text.end(), [&](char c) { return in_word(c) || c == ' ' || c == '-' || c == '\''; });
   if (!plain || first_invalid_utf8(text)) return false;
   bool word = text == "No";
+  int run = 0;
+  for (const char c : text) {
+    run = in_word(c) ? run + 1 : 0;
+    word = word || run >= 3;
+  }
   for (const std::string_view part : split_words(text)) {
     if (is_function(part) || part == "pi" || part == "sqrt") return false;
-    word = word || part.size() >= 3;
   }
   return word && with_latex_signs(text) == text;
 }

@@ -5,8 +5,6 @@
 
 namespace maxplus::math {
 
-using Kind = Node::Kind;
-
 namespace {
 
 // 12.50e-3 as mantissa, exponent of ten and significant digits.
@@ -72,15 +70,15 @@ Scalar Evaluation::finite(const Node& node) {
 
 Scalar Evaluation::scalar(const Node& node) {
   switch (node.kind) {
-    case Kind::number: return number(node);
-    case Kind::symbol: return node.text == "i" ? field_.atom("i") : field_.atom('s' + node.text);
-    case Kind::sum: return sum(node);
-    case Kind::product: return product(node);
-    case Kind::power: return field_.power(finite(node.child[0]), finite(node.child[1]));
-    case Kind::function: return function(node);
-    case Kind::factorial: return field_.factorial(finite(node.child[0]));
-    case Kind::percent: return field_.divide(finite(node.child[0]), field_.number(100));
-    case Kind::degrees: return field_.multiply(finite(node.child[0]), field_.atom("s°"));
+    case NodeKind::number: return number(node);
+    case NodeKind::symbol: return node.text == "i" ? field_.atom("i") : field_.atom('s' + node.text);
+    case NodeKind::sum: return sum(node);
+    case NodeKind::product: return product(node);
+    case NodeKind::power: return field_.power(finite(node.child[0]), finite(node.child[1]));
+    case NodeKind::function: return function(node);
+    case NodeKind::factorial: return field_.factorial(finite(node.child[0]));
+    case NodeKind::percent: return field_.divide(finite(node.child[0]), field_.number(100));
+    case NodeKind::degrees: return field_.multiply(finite(node.child[0]), field_.atom("s°"));
     default: throw Unreadable();
   }
 }
@@ -131,7 +129,7 @@ Scalar Evaluation::product(const Node& node) {
 
 Scalar Evaluation::function(const Node& node) {
   const std::string& name = node.text;
-  if (name.starts_with("of ") && node.child[0].kind == Kind::ordered) {
+  if (name.starts_with("of ") && node.child[0].kind == NodeKind::ordered) {
     std::string atom = 'f' + name + '(';
     for (const Node& argument : node.child[0].child) atom += field_.text(finite(argument)) + ';';
     return field_.atom(atom + ')');
@@ -151,22 +149,22 @@ Scalar Evaluation::function(const Node& node) {
 }
 
 std::optional<Value::Cut> Evaluation::cut_of(const Node& node) {
-  if (node.kind == Kind::sum && node.child.size() == 1 && node.text == "-") {
+  if (node.kind == NodeKind::sum && node.child.size() == 1 && node.text == "-") {
     auto cut = cut_of(node.child[0]);
     if (cut) cut->value = -cut->value;
     return cut;
   }
-  if (node.kind == Kind::number && node.repeating.empty()) {
+  if (node.kind == NodeKind::number && node.repeating.empty()) {
     const Written w = written(node.text);
     if (!w.has_point) return std::nullopt;
     if (std::abs(w.exponent) > 1'000 || w.decimals > 1'000) return std::nullopt;
     const mpq_class scale = whole_power(10, w.exponent);
     return Value::Cut{w.mantissa * scale, whole_power(10, w.exponent - static_cast<long>(w.decimals)), w.significant};
   }
-  if (node.kind == Kind::product && node.child.size() == 2 && node.text == "**") {  // 1.5 * 10^3
+  if (node.kind == NodeKind::product && node.child.size() == 2 && node.text == "**") {  // 1.5 * 10^3
     auto cut = cut_of(node.child[0]);
     const Node& power = node.child[1];
-    if (!cut || power.kind != Kind::power || power.child[0].kind != Kind::number || power.child[0].text != "10")
+    if (!cut || power.kind != NodeKind::power || power.child[0].kind != NodeKind::number || power.child[0].text != "10")
       return std::nullopt;
     const auto exponent = field_.rational(finite(power.child[1]));
     if (!exponent || exponent->get_den() != 1 || abs(*exponent) > 1'000) return std::nullopt;

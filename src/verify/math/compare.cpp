@@ -7,14 +7,14 @@
 
 namespace maxplus::math {
 
-using Kind = Value::Kind;
-
 namespace {
 
-bool is_collection(const Value& v) { return v.kind == Kind::set || (v.kind == Kind::list && v.text != "chain"); }
+bool is_collection(const Value& v) {
+  return v.kind == ValueKind::set || (v.kind == ValueKind::list && v.text != "chain");
+}
 
 bool is_inequality(const Value& v) {
-  return v.kind == Kind::relation && (v.text == "<" || v.text == ">" || v.text == "<=" || v.text == ">=");
+  return v.kind == ValueKind::relation && (v.text == "<" || v.text == ">" || v.text == "<=" || v.text == ">=");
 }
 
 // Only 2 and 5 below: a decimal says it all.
@@ -36,7 +36,7 @@ std::vector<const Value*> pointers(const std::vector<Value>& items) {
 std::optional<std::vector<const Value*>> without_label(const std::vector<const Value*>& items) {
   std::vector<const Value*> all;
   for (const Value* item : items) {
-    if (item->kind != Kind::relation || item->label.empty() || item->text != "=" || item->label != items[0]->label)
+    if (item->kind != ValueKind::relation || item->label.empty() || item->text != "=" || item->label != items[0]->label)
       return std::nullopt;
     all.push_back(&item->item[1]);
   }
@@ -48,37 +48,37 @@ std::optional<std::vector<const Value*>> without_label(const std::vector<const V
 bool Comparison::same(const Value& gold, const Value& answer) {
   work_.spend(20);
   if (!gold.unit.empty() && !answer.unit.empty() && gold.unit != answer.unit) return false;
-  if (gold.kind == Kind::relation && answer.kind == Kind::relation) return same_relation(gold, answer);
+  if (gold.kind == ValueKind::relation && answer.kind == ValueKind::relation) return same_relation(gold, answer);
   const Value* sides[] = {&gold, &answer};
   for (const int k : {0, 1}) {
     const Value &relation = *sides[k], &other = *sides[1 - k];
-    if (relation.kind != Kind::relation || relation.label.empty()) continue;
-    if (relation.text == "in" && relation.item[1].kind == Kind::scalar) return false;
+    if (relation.kind != ValueKind::relation || relation.label.empty()) continue;
+    if (relation.text == "in" && relation.item[1].kind == ValueKind::scalar) return false;
     return k == 0 ? same(relation.item[1], other) : same(other, relation.item[1]);
   }
   if (is_collection(gold) && is_collection(answer)) return same_collection(gold, answer);
   for (const int k : {0, 1}) {
-    const bool ranges = sides[k]->kind == Kind::ordered || sides[k]->kind == Kind::unite;
-    if (!ranges || sides[1 - k]->kind == Kind::ordered || sides[1 - k]->kind == Kind::unite) continue;
+    const bool ranges = sides[k]->kind == ValueKind::ordered || sides[k]->kind == ValueKind::unite;
+    if (!ranges || sides[1 - k]->kind == ValueKind::ordered || sides[1 - k]->kind == ValueKind::unite) continue;
     if (const auto intervals = as_intervals(*sides[1 - k])) return same(*sides[k], *intervals);
   }
   // A column stands for a tuple.
-  const auto column = [](const Value& v) { return v.kind == Kind::matrix && v.columns == 1; };
-  if ((column(gold) && answer.kind == Kind::ordered && answer.text == "()") ||
-      (column(answer) && gold.kind == Kind::ordered && gold.text == "()"))
+  const auto column = [](const Value& v) { return v.kind == ValueKind::matrix && v.columns == 1; };
+  if ((column(gold) && answer.kind == ValueKind::ordered && answer.text == "()") ||
+      (column(answer) && gold.kind == ValueKind::ordered && gold.text == "()"))
     return same_items(gold.item, answer.item);
   if (gold.kind != answer.kind) return false;
   switch (gold.kind) {
-    case Kind::scalar: return same_scalar(gold, answer);
-    case Kind::words:
-    case Kind::numeral: return gold.text == answer.text;
-    case Kind::ordered: return gold.text == answer.text && same_items(gold.item, answer.item);
-    case Kind::ratio:
-    case Kind::without: return same_items(gold.item, answer.item);
-    case Kind::matrix: return gold.columns == answer.columns && same_items(gold.item, answer.item);
-    case Kind::unite:
-    case Kind::meet:
-    case Kind::list: return gold.text == answer.text && same_multiset(pointers(gold.item), pointers(answer.item));
+    case ValueKind::scalar: return same_scalar(gold, answer);
+    case ValueKind::words:
+    case ValueKind::numeral: return gold.text == answer.text;
+    case ValueKind::ordered: return gold.text == answer.text && same_items(gold.item, answer.item);
+    case ValueKind::ratio:
+    case ValueKind::without: return same_items(gold.item, answer.item);
+    case ValueKind::matrix: return gold.columns == answer.columns && same_items(gold.item, answer.item);
+    case ValueKind::unite:
+    case ValueKind::meet:
+    case ValueKind::list: return gold.text == answer.text && same_multiset(pointers(gold.item), pointers(answer.item));
     default: return false;
   }
 }
@@ -116,7 +116,9 @@ bool Comparison::same_multiset(const std::vector<const Value*>& gold, const std:
   for (const Value* g : gold) {
     bool found = false;
     for (std::size_t i = 0; i < answer.size() && !found; ++i) {
-      if (used[i] || !same(*g, *answer[i])) continue;
+      // Among several, x = 1 is not 1: that would leave out which one is x.
+      const bool alike = (g->kind == ValueKind::relation) == (answer[i]->kind == ValueKind::relation);
+      if (used[i] || !alike || !same(*g, *answer[i])) continue;
       used[i] = found = true;
     }
     if (!found) return false;
@@ -138,14 +140,14 @@ bool Comparison::same_collection(const Value& gold, const Value& answer) {
   const auto g_bare = without_label(g), a_bare = without_label(a);
   if (g_bare && !a_bare) g = *g_bare;
   if (a_bare && !g_bare) a = *a_bare;
-  if (gold.kind == Kind::list && answer.kind == Kind::list) return same_multiset(g, a);
+  if (gold.kind == ValueKind::list && answer.kind == ValueKind::list) return same_multiset(g, a);
   return same_multiset(distinct(g), distinct(a));
 }
 
 bool Comparison::same_relation(const Value& gold, const Value& answer) {
   const auto scalars = [](const Value& v) {
     return std::all_of(v.item.begin(), v.item.end(),
-                       [](const Value& side) { return side.kind == Kind::scalar && !has_infinity(side.scalar); });
+                       [](const Value& side) { return side.kind == ValueKind::scalar && !has_infinity(side.scalar); });
   };
   if (!scalars(gold) || !scalars(answer)) return gold.text == answer.text && same_items(gold.item, answer.item);
   for (const int k : {0, 1}) {
@@ -163,7 +165,8 @@ bool Comparison::same_relation(const Value& gold, const Value& answer) {
 
 // x < 3 as (-∞, 3).
 std::optional<Value> Comparison::as_interval(const Value& v) {
-  if (!is_inequality(v) || v.item[0].kind != Kind::scalar || v.item[1].kind != Kind::scalar) return std::nullopt;
+  if (!is_inequality(v) || v.item[0].kind != ValueKind::scalar || v.item[1].kind != ValueKind::scalar)
+    return std::nullopt;
   const bool left = v.item[0].scalar.above.size() == 1 && !is_number(v.item[0].scalar);
   const Value &name = v.item[left ? 0 : 1], &bound = v.item[left ? 1 : 0];
   if (name.scalar.above.size() != 1 || !is_constant(name.scalar.below)) return std::nullopt;
@@ -173,7 +176,7 @@ std::optional<Value> Comparison::as_interval(const Value& v) {
   const bool above = (v.text[0] == '>') == left, closed = v.text.size() == 2;
   Value infinity, interval;
   infinity.scalar = field_.multiply(field_.number(above ? 1 : -1), field_.atom("s∞"));
-  interval.kind = Kind::ordered;
+  interval.kind = ValueKind::ordered;
   interval.label = m.begin()->first;
   if (above) {
     interval.text = closed ? "[)" : "()";
@@ -187,8 +190,8 @@ std::optional<Value> Comparison::as_interval(const Value& v) {
 
 // Also 0 < x < 5 as (0, 5), and x < 1 or x > 5 as a union.
 std::optional<Value> Comparison::as_intervals(const Value& v) {
-  if (v.kind == Kind::relation) return as_interval(v);
-  if (v.kind != Kind::list || v.item.size() != 2) return std::nullopt;
+  if (v.kind == ValueKind::relation) return as_interval(v);
+  if (v.kind != ValueKind::list || v.item.size() != 2) return std::nullopt;
   auto first = as_interval(v.item[0]), second = as_interval(v.item[1]);
   if (!first || !second || first->label != second->label) return std::nullopt;
   if (v.text == "chain") {
@@ -200,7 +203,7 @@ std::optional<Value> Comparison::as_intervals(const Value& v) {
     return both;
   }
   Value both;
-  both.kind = Kind::unite;
+  both.kind = ValueKind::unite;
   both.item = {*first, *second};
   return both;
 }

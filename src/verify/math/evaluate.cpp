@@ -6,12 +6,10 @@
 
 namespace maxplus::math {
 
-using Kind = Node::Kind;
-
 namespace {
 
 bool has_plus_minus(const Node& node) {
-  if (node.kind == Kind::sum && node.text.find_first_of("pm") != std::string::npos) return true;
+  if (node.kind == NodeKind::sum && node.text.find_first_of("pm") != std::string::npos) return true;
   return std::any_of(node.child.begin(), node.child.end(), has_plus_minus);
 }
 
@@ -20,22 +18,22 @@ bool is_capital(const std::string& name) { return name.size() == 1 && name[0] >=
 // What the left side of x = 5, AB = 5, f(x) = 5, Area = 5, (x, y) = (1, 2) is called; "": it is no name.
 std::string label_of(const Node& node) {
   switch (node.kind) {
-    case Kind::symbol:
+    case NodeKind::symbol:
       return node.text == "π" || node.text == "∞" || node.text == "e" || node.text == "i" ? "" : node.text;
-    case Kind::words: return normal_words(node.text);
-    case Kind::function: return node.text.starts_with("of ") ? node.text : "";
-    case Kind::product: {
+    case NodeKind::words: return normal_words(node.text);
+    case NodeKind::function: return node.text.starts_with("of ") ? node.text : "";
+    case NodeKind::product: {
       std::string name;
       for (const Node& factor : node.child) {
-        if (factor.kind != Kind::symbol || !is_capital(factor.text)) return "";
+        if (factor.kind != NodeKind::symbol || !is_capital(factor.text)) return "";
         name += factor.text;
       }
       return name.size() <= 3 && node.text.find('/') == std::string::npos ? name : "";
     }
-    case Kind::ordered: {
+    case NodeKind::ordered: {
       std::string name = "(";
       for (const Node& part : node.child) {
-        if (part.kind != Kind::symbol) return "";
+        if (part.kind != NodeKind::symbol) return "";
         name += part.text + ',';
       }
       return name;
@@ -70,7 +68,7 @@ bool is_plus_or_minus_infinity(const Scalar& a) {
 }  // namespace
 
 Value Evaluation::answer(const Node& node) {
-  if (node.kind == Kind::list || node.kind == Kind::set) return item(node);
+  if (node.kind == NodeKind::list || node.kind == NodeKind::set) return item(node);
   std::vector<Node> one{node};
   std::vector<Value> all = spliced(one);
   if (all.size() == 1) return std::move(all[0]);
@@ -121,7 +119,7 @@ Value Evaluation::words(const std::string& text) {
   const std::string& w = value.text;
   if (w == "all real numbers" || w == "all reals" || w == "the real numbers" || w == "all real values") {
     Node reals;
-    reals.kind = Kind::all_reals;
+    reals.kind = NodeKind::all_reals;
     return item(reals);
   }
   return value;
@@ -129,31 +127,31 @@ Value Evaluation::words(const std::string& text) {
 
 Value Evaluation::item(const Node& node) {
   switch (node.kind) {
-    case Kind::words: return words(node.text);
-    case Kind::ordered: return structure(node, Value::Kind::ordered);
-    case Kind::set: return structure(node, Value::Kind::set);
-    case Kind::list: return structure(node, Value::Kind::list);
-    case Kind::ratio: return structure(node, Value::Kind::ratio);
-    case Kind::matrix: return structure(node, Value::Kind::matrix);
-    case Kind::unite: return structure(node, Value::Kind::unite);
-    case Kind::meet: return structure(node, Value::Kind::meet);
-    case Kind::without: return structure(node, Value::Kind::without);
-    case Kind::relation: return relation(node);
-    case Kind::product: {
+    case NodeKind::words: return words(node.text);
+    case NodeKind::ordered: return structure(node, Value::Kind::ordered);
+    case NodeKind::set: return structure(node, Value::Kind::set);
+    case NodeKind::list: return structure(node, Value::Kind::list);
+    case NodeKind::ratio: return structure(node, Value::Kind::ratio);
+    case NodeKind::matrix: return structure(node, Value::Kind::matrix);
+    case NodeKind::unite: return structure(node, Value::Kind::unite);
+    case NodeKind::meet: return structure(node, Value::Kind::meet);
+    case NodeKind::without: return structure(node, Value::Kind::without);
+    case NodeKind::relation: return relation(node);
+    case NodeKind::product: {
       const bool matrix =
-          std::any_of(node.child.begin(), node.child.end(), [](const Node& n) { return n.kind == Kind::matrix; });
+          std::any_of(node.child.begin(), node.child.end(), [](const Node& n) { return n.kind == NodeKind::matrix; });
       if (matrix) return scaled_matrix(node);
       break;
     }
     default: break;
   }
   Value value;
-  if (node.kind == Kind::numeral) {
+  if (node.kind == NodeKind::numeral) {
     value.kind = Value::Kind::numeral;
     value.text = node.text.substr(std::min(node.text.find_first_not_of('0'), node.text.size()));
     return value;
   }
-  if (node.kind == Kind::all_reals) {
+  if (node.kind == NodeKind::all_reals) {
     value.kind = Value::Kind::ordered;
     value.text = "()";
     for (const int sign : {-1, 1}) {
@@ -163,7 +161,7 @@ Value Evaluation::item(const Node& node) {
     }
     return value;
   }
-  if (node.kind == Kind::quantity) {
+  if (node.kind == NodeKind::quantity) {
     value = item(node.child[0]);
     if (value.kind != Value::Kind::scalar) throw Unreadable();
     value.unit += node.text;
@@ -181,7 +179,7 @@ Value Evaluation::scaled_matrix(const Node& node) {
   Scalar factor = field_.number(1);
   bool found = false;
   for (std::size_t i = 0; i < node.child.size(); ++i) {
-    if (node.child[i].kind == Kind::matrix) {
+    if (node.child[i].kind == NodeKind::matrix) {
       if (found || node.text[i] == '/') throw Unreadable();
       matrix = item(node.child[i]);
       found = true;
@@ -230,6 +228,9 @@ Value Evaluation::relation(const Node& node) {
     value.kind = Value::Kind::relation;
     value.text = sign;
     if (sign == "=" || sign == "in") value.label = label_of(node.child[0]);
+    // AB = 5 tells what 5 is called; AB = CD says something else than CD.
+    if (node.child[0].kind == NodeKind::product && !(b.kind == ValueKind::scalar && is_number(b.scalar)))
+      value.label.clear();
     value.item.push_back(std::move(a));
     value.item.push_back(std::move(b));
     return value;

@@ -8,9 +8,6 @@
 
 namespace maxplus::math {
 
-using Kind = Node::Kind;
-using TokenKind = Token::Kind;
-
 namespace {
 
 std::string_view relation_sign(const Token& token) {
@@ -40,7 +37,7 @@ void Parser::expect(std::string_view sign) {
   if (!take(sign)) throw Unreadable();
 }
 
-Node Parser::make(Kind kind, std::vector<Node> children, std::string text) {
+Node Parser::make(NodeKind kind, std::vector<Node> children, std::string text) {
   if (++nodes_ > kMaxNodes) throw Unreadable();
   Node node;
   node.kind = kind;
@@ -55,7 +52,7 @@ Node Parser::answer() {
   std::vector<Node> all = items(true);
   if (next().kind != TokenKind::end) throw Unreadable();
   if (all.size() == 1) return std::move(all[0]);
-  return make(Kind::list, std::move(all), "");
+  return make(NodeKind::list, std::move(all), "");
 }
 
 std::vector<Node> Parser::items(bool words_between) {
@@ -85,16 +82,16 @@ Node Parser::item() {
     sides.push_back(united());
     if (sides.size() > kMaxItems) throw Unreadable();
   }
-  if (sides.size() > 1) return make(Kind::relation, std::move(sides), signs);
+  if (sides.size() > 1) return make(NodeKind::relation, std::move(sides), signs);
   if (!next().is_sign(":")) return std::move(sides[0]);
   while (take(":")) sides.push_back(united());
   if (sides.size() > kMaxItems) throw Unreadable();
-  return make(Kind::ratio, std::move(sides), "");
+  return make(NodeKind::ratio, std::move(sides), "");
 }
 
 Node Parser::united() {
   Node first = operand();
-  for (const auto& [sign, kind] : {std::pair("cup", Kind::unite), std::pair("cap", Kind::meet)}) {
+  for (const auto& [sign, kind] : {std::pair("cup", NodeKind::unite), std::pair("cap", NodeKind::meet)}) {
     if (!next().is_sign(sign)) continue;
     std::vector<Node> parts;
     parts.push_back(std::move(first));
@@ -106,7 +103,7 @@ Node Parser::united() {
   std::vector<Node> two;
   two.push_back(std::move(first));
   two.push_back(operand());
-  return make(Kind::without, std::move(two), "");
+  return make(NodeKind::without, std::move(two), "");
 }
 
 Node Parser::operand() {
@@ -116,22 +113,22 @@ Node Parser::operand() {
     ++i_;
     std::vector<Node> one;
     one.push_back(std::move(value));
-    return make(Kind::percent, std::move(one), "");
+    return make(NodeKind::percent, std::move(one), "");
   }
   std::string name = unit();
   std::vector<Node> one;
   one.push_back(std::move(value));
-  return make(Kind::quantity, std::move(one), std::move(name));
+  return make(NodeKind::quantity, std::move(one), std::move(name));
 }
 
 bool Parser::takes_unit(const Node& node) const {
   switch (node.kind) {
-    case Kind::words:
-    case Kind::ordered:
-    case Kind::set:
-    case Kind::list:
-    case Kind::matrix:
-    case Kind::all_reals: return false;
+    case NodeKind::words:
+    case NodeKind::ordered:
+    case NodeKind::set:
+    case NodeKind::list:
+    case NodeKind::matrix:
+    case NodeKind::all_reals: return false;
     default: return true;
   }
 }
@@ -188,7 +185,7 @@ Node Parser::sum() {
     signs += sign;
   }
   if (terms.size() == 1 && signs == "+") return std::move(terms[0]);
-  return make(Kind::sum, std::move(terms), signs);
+  return make(NodeKind::sum, std::move(terms), signs);
 }
 
 Node Parser::product() {
@@ -207,8 +204,9 @@ Node Parser::product() {
       factors.push_back(signed_factor());
     } else if (starts_factor()) {
       // 1/2x is read in two ways; two numbers side by side are no product.
-      if (divided || next().kind == TokenKind::number) throw Unreadable();
-      if (factors.back().kind == Kind::words) throw Unreadable();
+      const bool number = next(next().is_sign("{") ? 1 : 0).kind == TokenKind::number;
+      if (divided || number) throw Unreadable();
+      if (factors.back().kind == NodeKind::words) throw Unreadable();
       signs += '*';
       factors.push_back(factor());
     } else {
@@ -216,7 +214,7 @@ Node Parser::product() {
     }
   }
   if (factors.size() == 1) return std::move(factors[0]);
-  return make(Kind::product, std::move(factors), signs);
+  return make(NodeKind::product, std::move(factors), signs);
 }
 
 Node Parser::signed_factor() {
@@ -228,7 +226,7 @@ Node Parser::signed_factor() {
   if (!negative) return factor();
   std::vector<Node> one;
   one.push_back(factor());
-  return make(Kind::sum, std::move(one), "-");
+  return make(NodeKind::sum, std::move(one), "-");
 }
 
 bool Parser::starts_factor() const {
@@ -250,26 +248,26 @@ Node Parser::postfix(Node base) {
   for (int count = 0;; ++count) {
     if (count > kMaxPostfix) throw Unreadable();
     std::vector<Node> children;
-    Kind kind = Kind::power;
+    NodeKind kind = NodeKind::power;
     if (take("!")) {
-      kind = Kind::factorial;
+      kind = NodeKind::factorial;
     } else if (take("%")) {
-      kind = Kind::percent;
+      kind = NodeKind::percent;
     } else if (next().is(TokenKind::command, "degree")) {
       ++i_;
-      kind = Kind::degrees;
+      kind = NodeKind::degrees;
     } else if (next().is_sign("^")) {
       const bool group = next(1).is_sign("{");
       const Token& raised = next(group ? 2 : 1);
       if (raised.kind == TokenKind::command && (raised.text == "circ" || raised.text == "degree")) {
         i_ += group ? 3 : 2;
         if (group) expect("}");
-        kind = Kind::degrees;
+        kind = NodeKind::degrees;
       } else {
         ++i_;
         children.push_back(std::move(base));
         children.push_back(exponent());
-        base = make(Kind::power, std::move(children), "");
+        base = make(NodeKind::power, std::move(children), "");
         continue;
       }
     } else {
@@ -294,12 +292,12 @@ Node Parser::exponent() {
     std::vector<Node> two;
     two.push_back(std::move(node));
     two.push_back(exponent());
-    node = make(Kind::power, std::move(two), "");
+    node = make(NodeKind::power, std::move(two), "");
   }
   if (!negative) return node;
   std::vector<Node> one;
   one.push_back(std::move(node));
-  return make(Kind::sum, std::move(one), "-");
+  return make(NodeKind::sum, std::move(one), "-");
 }
 
 }  // namespace maxplus::math

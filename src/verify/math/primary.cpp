@@ -7,9 +7,6 @@
 
 namespace maxplus::math {
 
-using Kind = Node::Kind;
-using TokenKind = Token::Kind;
-
 namespace {
 
 bool is_whole(const Token& token) {
@@ -28,7 +25,7 @@ Node Parser::primary() {
   switch (token.kind) {
     case TokenKind::number: return number();
     case TokenKind::letter: return letter();
-    case TokenKind::words: ++i_; return make(Kind::words, {}, token.text);
+    case TokenKind::words: ++i_; return make(NodeKind::words, {}, token.text);
     case TokenKind::command: return command();
     case TokenKind::sign: return bracketed();
     case TokenKind::end: break;
@@ -58,9 +55,9 @@ Node Parser::number() {
     const std::string base = next().text;
     ++i_;
     if (group) expect("}");
-    return make(Kind::numeral, {}, token.text + '_' + base);
+    return make(NodeKind::numeral, {}, token.text + '_' + base);
   }
-  Node whole = make(Kind::number, {}, token.text);
+  Node whole = make(NodeKind::number, {}, token.text);
   whole.repeating = token.repeating;
   if (!is_whole(token) || !starts_mixed_fraction()) return whole;
   std::vector<Node> two;
@@ -69,12 +66,12 @@ Node Parser::number() {
     two.push_back(command());
   } else {
     std::vector<Node> fraction;
-    fraction.push_back(make(Kind::number, {}, next().text));
-    fraction.push_back(make(Kind::number, {}, next(2).text));
+    fraction.push_back(make(NodeKind::number, {}, next().text));
+    fraction.push_back(make(NodeKind::number, {}, next(2).text));
     i_ += 3;
-    two.push_back(make(Kind::product, std::move(fraction), "*/"));
+    two.push_back(make(NodeKind::product, std::move(fraction), "*/"));
   }
-  return make(Kind::sum, std::move(two), "++");
+  return make(NodeKind::sum, std::move(two), "++");
 }
 
 // The tokens of braces, or one token, as a name.
@@ -106,38 +103,39 @@ Node Parser::letter() {
     name += '\'';
     ++i_;
   }
-  if (name == "mathbb:R") return make(Kind::all_reals, {}, "");
+  if (name == "mathbb:R") return make(NodeKind::all_reals, {}, "");
   if ((name == "f" || name == "g") && next().is_sign("(")) {
     std::vector<Node> one;
     one.push_back(bracketed());
-    return make(Kind::function, std::move(one), "of " + name);
+    return make(NodeKind::function, std::move(one), "of " + name);
   }
-  return make(Kind::symbol, {}, name);
+  return make(NodeKind::symbol, {}, name);
 }
 
 Node Parser::command() {
   const Token token = next();
   ++i_;
   const std::string& name = token.text;
-  if (name == "pi") return make(Kind::symbol, {}, "π");
-  if (name == "infty") return make(Kind::symbol, {}, "∞");
-  if (name == "emptyset") return make(Kind::set, {}, "");
+  if (name == "pi") return make(NodeKind::symbol, {}, "π");
+  if (name == "infty") return make(NodeKind::symbol, {}, "∞");
+  if (name == "emptyset") return make(NodeKind::set, {}, "");
   if (name == "frac" || name == "binom") {
     std::vector<Node> two;
     two.push_back(argument());
     two.push_back(argument());
-    return name == "frac" ? make(Kind::product, std::move(two), "*/") : make(Kind::function, std::move(two), "binom");
+    return name == "frac" ? make(NodeKind::product, std::move(two), "*/")
+                          : make(NodeKind::function, std::move(two), "binom");
   }
   if (name == "sqrt") return square_root(token.bare);
   if (name == "overline" || name == "vec" || name == "hat" || name == "bar")
-    return make(Kind::symbol, {}, name + ' ' + raw_group());
+    return make(NodeKind::symbol, {}, name + ' ' + raw_group());
   if (name == "angle") {
     std::string label = "angle ";
     while (next().kind == TokenKind::letter && label.size() < 20) {
       label += next().text;
       ++i_;
     }
-    return make(Kind::symbol, {}, label);
+    return make(NodeKind::symbol, {}, label);
   }
   if (name.starts_with("begin:")) return matrix(std::string_view(name).substr(6));
   if (is_function(name)) return function(name);
@@ -160,7 +158,7 @@ Node Parser::argument() {
       ++i_;
     else
       token.text.erase(0, 1);
-    return make(Kind::number, {}, first);
+    return make(NodeKind::number, {}, first);
   }
   if (next().kind == TokenKind::letter || next().kind == TokenKind::command) return primary();
   throw Unreadable();
@@ -179,7 +177,7 @@ Node Parser::square_root(bool bare) {
     if (next().kind == TokenKind::number && next().text.size() > 1) throw Unreadable();  // \sqrt12: of 1 or of 12?
     two.insert(two.begin(), argument());
   }
-  return make(Kind::function, std::move(two), "sqrt");
+  return make(NodeKind::function, std::move(two), "sqrt");
 }
 
 // \sin x, \sin(x), \sin^2 x, \log_2 8, \max(1, 2).
@@ -196,14 +194,14 @@ Node Parser::function(std::string_view name) {
   }
   if (take("^")) raised.push_back(exponent());
   parts[0] = function_argument();
-  if (!raised.empty() && raised[0].kind == Kind::sum) {  // sin^{-1}: an inverse, or one over it
+  if (!raised.empty() && raised[0].kind == NodeKind::sum) {  // sin^{-1}: an inverse, or one over it
     parts.push_back(std::move(raised[0]));
-    return make(Kind::function, std::move(parts), "raised " + std::string(name));
+    return make(NodeKind::function, std::move(parts), "raised " + std::string(name));
   }
-  Node value = make(Kind::function, std::move(parts), std::string(name));
+  Node value = make(NodeKind::function, std::move(parts), std::string(name));
   if (raised.empty()) return value;
   raised.insert(raised.begin(), std::move(value));
-  return make(Kind::power, std::move(raised), "");
+  return make(NodeKind::power, std::move(raised), "");
 }
 
 // A parenthesis, or the factors up to an operator, another function or a parenthesis.
@@ -221,7 +219,7 @@ Node Parser::function_argument() {
   }
   if (factors.empty()) throw Unreadable();
   if (factors.size() == 1) return std::move(factors[0]);
-  return make(Kind::product, std::move(factors), signs);
+  return make(NodeKind::product, std::move(factors), signs);
 }
 
 Node Parser::bracketed() {
@@ -237,7 +235,7 @@ Node Parser::bracketed() {
     one.push_back(sum());
     --inside_bars_;
     expect("|");
-    return make(Kind::function, std::move(one), "abs");
+    return make(NodeKind::function, std::move(one), "abs");
   }
   for (const auto& [open, close, name] :
        {std::array{"lfloor", "rfloor", "floor"}, std::array{"lceil", "rceil", "ceil"}}) {
@@ -245,11 +243,11 @@ Node Parser::bracketed() {
     std::vector<Node> one;
     one.push_back(sum());
     expect(close);
-    return make(Kind::function, std::move(one), name);
+    return make(NodeKind::function, std::move(one), name);
   }
   if (take("\\{")) {
-    if (take("\\}")) return make(Kind::set, {}, "");
-    Node all = make(Kind::set, items(true), "");
+    if (take("\\}")) return make(NodeKind::set, {}, "");
+    Node all = make(NodeKind::set, items(true), "");
     expect("\\}");
     return all;
   }
@@ -275,7 +273,7 @@ Node Parser::bracketed() {
   }
   inside_bars_ = bars;
   if (all.size() == 1 && (brackets == "()" || brackets == "[]")) return std::move(all[0]);
-  return make(Kind::ordered, std::move(all), brackets);
+  return make(NodeKind::ordered, std::move(all), brackets);
 }
 
 Node Parser::matrix(std::string_view kind) {
@@ -296,7 +294,7 @@ Node Parser::matrix(std::string_view kind) {
     if (!more) throw Unreadable();
   }
   ++i_;
-  Node node = make(Kind::matrix, std::move(cells), "");
+  Node node = make(NodeKind::matrix, std::move(cells), "");
   node.columns = columns;
   return node;
 }

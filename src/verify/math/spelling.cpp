@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "text/utf8.hpp"
+#include "verify/characters.hpp"
 
 namespace maxplus::math {
 
@@ -294,12 +295,9 @@ constexpr std::string_view kNoUnits[] = {"or",
                                          "when",
                                          "pair"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower(std::string_view text) {
+std::string in_lower_case(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return lower(c); });
+  std::transform(result.begin(), result.end(), result.begin(), lower_case);
   return result;
 }
 
@@ -310,7 +308,7 @@ std::string one_unit(std::string_view word) {
     return found == std::end(kUnits) ? nullptr : found;
   };
   if (const Pair* pair = known(word)) return std::string(pair->second);
-  std::string name = lower(word);
+  std::string name = in_lower_case(word);
   if (const Pair* pair = name.size() > 1 ? known(name) : nullptr) return std::string(pair->second);
   if (name.size() > 2 && name.back() == 's') {
     name.pop_back();
@@ -359,7 +357,7 @@ std::string unit_name(std::string_view words) {
   std::string spaced;
   for (const char c : words) spaced += c == '/' ? std::string(" / ") : std::string(1, c);
   for (const std::string_view word : split_words(spaced)) {
-    const std::string small = lower(word);
+    const std::string small = in_lower_case(word);
     if (small == "square" || small == "sq" || small == "sq.") {
       square = true;
     } else if (small == "cubic") {
@@ -381,7 +379,7 @@ std::string unit_name(std::string_view words) {
 
 bool is_bare_unit(std::string_view letters) {
   if (letters.size() < 2) return false;
-  const std::string small = lower(letters);
+  const std::string small = in_lower_case(letters);
   return std::any_of(std::begin(kUnits), std::end(kUnits), [&](const Pair& p) {
     return p.first.size() > 1 && (p.first == small || (small.size() > 3 && std::string(p.first) + 's' == small));
   });
@@ -391,7 +389,7 @@ bool may_be_unit(std::string_view words) {
   const std::vector<std::string_view> list = split_words(words);
   if (list.empty() || list.size() > 4) return false;
   for (const std::string_view word : list) {
-    std::string plain = lower(word);
+    std::string plain = in_lower_case(word);
     while (!plain.empty() && (plain.back() == '.' || plain.back() == ',')) plain.pop_back();
     for (const char c : plain) {
       if (!is_letter(c) && c != '-' && c != '.' && c != '/' && static_cast<unsigned char>(c) < 0x80) return false;
@@ -421,7 +419,7 @@ std::string normal_words(std::string_view words) {
       again = true;
     }
   }
-  return text.size() > 3 || text == "Yes" || text == "No" ? lower(text) : text;
+  return text.size() > 3 || text == "Yes" || text == "No" ? in_lower_case(text) : text;
 }
 
 }  // namespace maxplus::math

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "text/utf8.hpp"
+#include "verify/characters.hpp"
 #include "verify/math/limits.hpp"
 #include "verify/math/spelling.hpp"
 
@@ -11,11 +12,7 @@ namespace maxplus::math {
 
 namespace {
 
-using Kind = Token::Kind;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '~'; }
+bool is_space(char c) { return is_blank(c) || c == '~'; }
 
 // Commands whose argument is text, and those whose argument is mathematics in another letter.
 bool is_text_command(std::string_view name) {
@@ -36,7 +33,7 @@ class Lexer {
       read_one();
       if (tokens_.size() > kMaxNodes) throw Unreadable();
     }
-    push(Kind::end, "");
+    push(TokenKind::end, "");
     return std::move(tokens_);
   }
 
@@ -44,8 +41,8 @@ class Lexer {
   std::string_view rest() const { return text_.substr(i_); }
   char at(std::size_t k) const { return i_ + k < text_.size() ? text_[i_ + k] : '\0'; }
 
-  void push(Kind kind, std::string_view text) {
-    if (kind == Kind::sign) {
+  void push(TokenKind kind, std::string_view text) {
+    if (kind == TokenKind::sign) {
       if (text == "(" || text == "[" || text == "\\{" || text == "<(") ++nesting_;
       if (text == ")" || text == "]" || text == "\\}" || text == ")>") nesting_ = std::max(0, nesting_ - 1);
     }
@@ -55,7 +52,7 @@ class Lexer {
 
   void read_one() {
     const char c = at(0);
-    if (is_blank(c) || c == '$') {
+    if (is_space(c) || c == '$') {
       blank_ = true;
       ++i_;
     } else if (is_digit(c) || (c == '.' && is_digit(at(1)))) {
@@ -72,13 +69,13 @@ class Lexer {
   void read_sign() {
     for (const std::string_view two : {"<=", ">=", "!=", "**"}) {
       if (!rest().starts_with(two)) continue;
-      push(Kind::sign, two == "**" ? "^" : two);
+      push(TokenKind::sign, two == "**" ? "^" : two);
       i_ += 2;
       return;
     }
     constexpr std::string_view kKnown = "+-*/^_()[]{}|,;:=<>!%&'.";
     if (kKnown.find(at(0)) == std::string_view::npos) throw Unreadable();
-    push(Kind::sign, rest().substr(0, 1));
+    push(TokenKind::sign, rest().substr(0, 1));
     ++i_;
   }
 
@@ -122,12 +119,12 @@ class Lexer {
       while (is_digit(at(0))) digits += text_[i_++];
     }
     if (digits.size() + repeating.size() > kMaxDigits) throw Unreadable();
-    push(Kind::number, digits);
+    push(TokenKind::number, digits);
     tokens_.back().repeating = repeating;
   }
 
   std::string_view braces() {  // the inside of { } at i_, which moves behind it
-    while (i_ < text_.size() && is_blank(at(0))) ++i_;
+    while (i_ < text_.size() && is_space(at(0))) ++i_;
     if (at(0) != '{') throw Unreadable();
     const std::size_t begin = i_ + 1;
     int depth = 0;
@@ -150,11 +147,11 @@ class Lexer {
           next == ')' || next == '[' || next == ']')
         blank_ = true;
       else if (next == '{' || next == '}')
-        push(Kind::sign, next == '{' ? "\\{" : "\\}");
+        push(TokenKind::sign, next == '{' ? "\\{" : "\\}");
       else if (next == '%')
-        push(Kind::sign, "%");
+        push(TokenKind::sign, "%");
       else if (next == '\\')
-        push(Kind::sign, "\\\\");
+        push(TokenKind::sign, "\\\\");
       else
         throw Unreadable();
       return;
@@ -168,21 +165,21 @@ class Lexer {
     if (name == "mathbb" || name == "mathcal") {
       const std::string_view letter = trimmed(braces());
       if (letter.size() != 1 || !is_letter(letter[0])) throw Unreadable();
-      return push(Kind::letter, std::string(name) + ':' + std::string(letter));
+      return push(TokenKind::letter, std::string(name) + ':' + std::string(letter));
     }
     if (name == "begin" || name == "end") {
       std::string kind(name);
       kind += ':';
       kind += trimmed(braces());
-      return push(Kind::command, kind);
+      return push(TokenKind::command, kind);
     }
     const auto spelling = spelling_of(name);
     if (!spelling) throw Unreadable();
     switch (spelling->kind) {
       case Spelling::Kind::blank: blank_ = true; return;
-      case Spelling::Kind::sign: return push(Kind::sign, spelling->text);
-      case Spelling::Kind::command: return push(Kind::command, spelling->text);
-      case Spelling::Kind::symbol: return push(Kind::letter, spelling->text);
+      case Spelling::Kind::sign: return push(TokenKind::sign, spelling->text);
+      case Spelling::Kind::command: return push(TokenKind::command, spelling->text);
+      case Spelling::Kind::symbol: return push(TokenKind::letter, spelling->text);
     }
   }
 
@@ -190,28 +187,29 @@ class Lexer {
     std::size_t end = i_;
     while (end < text_.size() && is_letter(text_[end])) ++end;
     const std::string_view run = text_.substr(i_, end - i_);
-    const bool behind_number = !tokens_.empty() && (tokens_.back().kind == Kind::number || tokens_.back().is_sign("}"));
+    const bool behind_number =
+        !tokens_.empty() && (tokens_.back().kind == TokenKind::number || tokens_.back().is_sign("}"));
     if (run == "or" || run == "and") {
-      push(Kind::sign, run);
+      push(TokenKind::sign, run);
     } else if (is_function(run) || run == "sqrt" || run == "pi") {
-      push(Kind::command, run);
+      push(TokenKind::command, run);
       tokens_.back().bare = true;
     } else if (run.size() >= 4 || (behind_number && is_bare_unit(run))) {
-      push(Kind::words, run);
+      push(TokenKind::words, run);
     } else {
-      for (const char letter : run) push(Kind::letter, std::string_view(&letter, 1));
+      for (const char letter : run) push(TokenKind::letter, std::string_view(&letter, 1));
     }
     i_ = end;
   }
 
   void read_font(std::string_view inside) {
     const std::string_view plain = trimmed(inside);
-    if (is_function(plain)) return push(Kind::command, plain);
+    if (is_function(plain)) return push(TokenKind::command, plain);
     const bool letters = !plain.empty() && std::all_of(plain.begin(), plain.end(), [](char c) {
-      return is_letter(c) || is_blank(c) || c == '.' || c == '-';
+      return is_letter(c) || is_space(c) || c == '.' || c == '-';
     });
     if (letters && inside.find_first_not_of(" ~") != std::string_view::npos &&
-        (plain.size() > 1 || is_blank(inside.front())))
+        (plain.size() > 1 || is_space(inside.front())))
       return read_text(inside);
     Lexer inner = within(inside);
     append(inner.run());
@@ -227,24 +225,24 @@ class Lexer {
   void append(std::vector<Token> inner) {
     inner.pop_back();
     if (inner.empty()) return;
-    push(Kind::sign, "{");
+    push(TokenKind::sign, "{");
     tokens_.insert(tokens_.end(), inner.begin(), inner.end());
-    push(Kind::sign, "}");
+    push(TokenKind::sign, "}");
     if (tokens_.size() > kMaxNodes) throw Unreadable();
   }
 
   // Inside \text{…}: numbers and operators as outside, and all between them as words.
   void read_text(std::string_view inside) {
     std::string_view plain = inside;
-    while (!plain.empty() && is_blank(plain.front())) plain.remove_prefix(1);
-    while (!plain.empty() && is_blank(plain.back())) plain.remove_suffix(1);
+    while (!plain.empty() && is_space(plain.front())) plain.remove_prefix(1);
+    while (!plain.empty() && is_space(plain.back())) plain.remove_suffix(1);
     blank_ = true;
     if (plain.empty()) return;
-    if (plain == "or" || plain == "and" || plain == "," || plain == ";") return push(Kind::sign, plain);
+    if (plain == "or" || plain == "and" || plain == "," || plain == ";") return push(TokenKind::sign, plain);
     if (std::none_of(plain.begin(), plain.end(), [](char c) { return is_digit(c) || c == '=' || c == '\\'; })) {
       std::string words(plain);
       std::replace(words.begin(), words.end(), '~', ' ');
-      return push(Kind::words, words);
+      return push(TokenKind::words, words);
     }
     Lexer inner = within(plain);
     for (const Token& token : inner.run_text()) tokens_.push_back(token);
@@ -256,8 +254,8 @@ class Lexer {
         read_one();
       } else {
         std::size_t end = i_;
-        while (end < text_.size() && (is_letter(text_[end]) || is_blank(text_[end]))) ++end;
-        push(Kind::words, trimmed(text_.substr(i_, end - i_)));
+        while (end < text_.size() && (is_letter(text_[end]) || is_space(text_[end]))) ++end;
+        push(TokenKind::words, trimmed(text_.substr(i_, end - i_)));
         i_ = end;
       }
       if (tokens_.size() > kMaxNodes) throw Unreadable();

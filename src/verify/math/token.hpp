@@ -26,6 +26,8 @@ struct Token {
   bool is_sign(std::string_view what) const { return is(Kind::sign, what); }
 };
 
+using TokenKind = Token::Kind;
+
 // Ends with a token of Kind::end. Throws Unreadable.
 std::vector<Token> tokens_of(std::string_view text);
 

@@ -39,6 +39,8 @@ struct Node {
   int columns = 0;
 };
 
+using NodeKind = Node::Kind;
+
 // Throws Unreadable.
 Node tree_of(const std::vector<Token>& tokens);
 

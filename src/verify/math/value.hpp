@@ -28,6 +28,8 @@ struct Value {
   std::string label;  // of a relation whose left side only names the right one: x = 5, AB = 5, f(x) = x^2
 };
 
+using ValueKind = Value::Kind;
+
 // Throws Unreadable.
 class Evaluation {
  public:
