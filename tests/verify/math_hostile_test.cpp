@@ -1,7 +1,6 @@
 // Answers that want to hang, crash or fool the judge `math`: each must end within half a second and a bounded memory,
 // with the right verdict. The gold answers are ordinary.
-#include <chrono>
-#include <functional>
+#include <ctime>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,13 +10,15 @@
 namespace maxplus {
 namespace {
 
-constexpr double kLimitS = 0.5;              // an item
+constexpr double kLimitS = 0.5;               // an item, of processor time: the machine may be busy
 constexpr std::int64_t kMemoryKib = 262'144;  // growth of the whole process over all of them
 
 struct Item {
   std::string name, gold, response;
   Verdict wanted;  // wrong also allows no_answer, for a response that holds none
 };
+
+double seconds_since(std::clock_t start) { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; }
 
 std::string repeated(std::string_view text, std::size_t times) {
   std::string result;
@@ -184,9 +185,9 @@ TEST(MathHostile, EndsEveryAnswerInTimeWithTheRightVerdict) {
   for (const Item& item : items) {
     Problem problem;
     problem.answer = item.gold;
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     const Assessment a = verifier->assess(problem, Rollout(), item.response);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = seconds_since(start);
     if (item.wanted == Verdict::correct)
       EXPECT_EQ(name_of(a.verdict), "correct") << item.name;
     else
@@ -209,10 +210,10 @@ TEST(MathHostile, CallsAHostileGoldAnswerUnusableOrReadsIt) {
     if (open == std::string::npos || item.response.size() < open + 10) continue;
     Problem problem;
     problem.answer = item.response.substr(open + 7, item.response.size() - open - 9);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     const Assessment a = verifier->assess(problem, Rollout(), "\\boxed{123454321}");
     EXPECT_NE(name_of(a.verdict), "correct") << item.name;
-    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), kLimitS) << item.name;
+    EXPECT_LT(seconds_since(start), kLimitS) << item.name;
   }
 }
 
