@@ -127,7 +127,8 @@ std::string_view without_wrapping(std::string_view text) {
     text = trimmed(text);
     while (text.starts_with("**")) text.remove_prefix(2);
     while (text.ends_with("**")) text.remove_suffix(2);
-    if (text.ends_with(".") || text.ends_with(",") || text.ends_with(";")) text.remove_suffix(1);
+    if ((text.ends_with(".") && !text.ends_with("..")) || text.ends_with(",") || text.ends_with(";"))
+      text.remove_suffix(1);
     for (const auto& [open, close] : kFormulas) {
       if (text.size() < open.size() + close.size() || !text.starts_with(open) || !text.ends_with(close)) continue;
       const std::string_view inside = text.substr(open.size(), text.size() - open.size() - close.size());
