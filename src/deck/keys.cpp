@@ -177,8 +177,13 @@ void visit(GenerationTable& t, KeyVisitor& v) {
 }
 
 void visit(AlgorithmTable& t, KeyVisitor& v) {
-  v.key(&t.name, Facts("name", "the learning rule; its defaults are its paper's"));
-  v.key(&t.clip_low, Facts("clip_low", "the ratio is clipped at 1 - clip_low").within(0, 1).absent(kPaper));
+  v.key(&t.name, Facts("name",
+                       "the learning rule; its defaults are its paper's. reinforce, grpo, dr_grpo, dapo, rloo, "
+                       "reinforce_pp, reinforce_pp_baseline, remax, gspo, cispo, sapo, maxrl, opmd, decoupled_ppo, "
+                       "m2po, sft"));
+  v.key(&t.clip_low, Facts("clip_low", "the ratio is clipped at 1 - clip_low (cispo: absent is no lower bound)")
+                         .within(0, 1)
+                         .absent(kPaper));
   v.key(&t.clip_high, Facts("clip_high", "the ratio is clipped at 1 + clip_high").within(0, 1e6).absent(kPaper));
   v.key(&t.dual_clip, Facts("dual_clip", "bound of the loss at negative advantages").above(1, 1e6).absent(kPaper));
   v.key(&t.kl, Facts("kl", "estimator of the divergence from [reference]").one_of({"none", "k1", "k2", "k3"}));
@@ -193,9 +198,40 @@ void visit(AlgorithmTable& t, KeyVisitor& v) {
                             .one_of({"token_mean", "sequence_mean", "sequence_sum_constant"})
                             .absent(kPaper));
   v.key(&t.aggregation_length,
-        Facts("aggregation_length", "the constant of sequence_sum_constant").above(0, 1e12).absent("max_new_tokens"));
-  v.key(&t.ratio,
-        Facts("ratio", "importance ratio of a token, or of the sequence").one_of({"token", "sequence"}).absent(kPaper));
+        Facts("aggregation_length", "the constant of sequence_sum_constant; 1 is the plain sum over a rollout")
+            .above(0, 1e12)
+            .absent("max_new_tokens; where aggregation is absent too, the algorithm's own"));
+  v.key(&t.ratio, Facts("ratio",
+                        "probability ratio of a token, of the sequence (geometric mean), or the product over it. With "
+                        "rloo it asks for the clipped ratio instead of the log-probability")
+                      .one_of({"token", "sequence", "sequence_sum"})
+                      .absent(kPaper));
+  v.key(&t.proximal,
+        Facts("proximal",
+              "the policy that ratios are taken against: recomputed at the start of the iteration, interpolated from "
+              "policy versions, or the one that drew the tokens. With the first two a token's loss is multiplied by "
+              "the constant weight proximal / sampler")
+            .one_of({"recompute", "interpolate", "behaviour"})
+            .absent("recompute if a cap or mask of weights is given, else the algorithm's own"));
+  v.key(&t.truncated_importance_cap,
+        Facts("truncated_importance_cap", "largest weight proximal / sampler").above(0, 1e6).absent("none"));
+  v.key(&t.importance_mask,
+        Facts("importance_mask",
+              "weights outside [importance_low, importance_high] become 0: of a token, or of a whole rollout by the "
+              "geometric mean of its weights")
+            .one_of({"none", "token", "sequence"})
+            .absent("none"));
+  v.key(&t.importance_low, Facts("importance_low", "of importance_mask").within(0, 1).absent("0.5"));
+  v.key(&t.importance_high, Facts("importance_high", "of importance_mask").within(1, 1e6).absent("5"));
+  v.key(&t.sapo_tau_positive,
+        Facts("sapo_tau_positive", "of sapo: steepness of the gate for positive advantages").above(0, 1e3).absent("1"));
+  v.key(&t.sapo_tau_negative,
+        Facts("sapo_tau_negative", "of sapo: for the other advantages").above(0, 1e3).absent("1.05"));
+  v.key(&t.opmd_tau,
+        Facts("opmd_tau", "of opmd: weight of the squared log-ratio of a rollout").within(0, 1e6).absent("1"));
+  v.key(&t.m2_threshold, Facts("m2_threshold", "of m2po: largest mean squared log-ratio of the tokens that are trained")
+                             .within(0, 1e6)
+                             .absent("0.04"));
   v.key(&t.dynamic_sampling,
         Facts("dynamic_sampling", "the same as zero_spread = \"resample\" in [generation]").absent(kPaper));
   v.key(&t.overlong_limit, Facts("overlong_limit", "tokens: the length at which the penalty is reached")

@@ -102,8 +102,13 @@ struct AlgorithmTable {
   std::optional<double> epsilon;
   std::optional<std::string> aggregation;    // token_mean | sequence_mean | sequence_sum_constant
   std::optional<double> aggregation_length;  // of sequence_sum_constant; default max_new_tokens
-  std::optional<std::string> ratio;          // token | sequence
-  std::optional<bool> dynamic_sampling;      // the same as generation.zero_spread = "resample"
+  std::optional<std::string> ratio;          // token | sequence | sequence_sum
+  std::optional<std::string> proximal;       // recompute | interpolate | behaviour
+  std::optional<double> truncated_importance_cap;
+  std::optional<std::string> importance_mask;  // none | token | sequence
+  std::optional<double> importance_low, importance_high;
+  std::optional<double> sapo_tau_positive, sapo_tau_negative, opmd_tau, m2_threshold;
+  std::optional<bool> dynamic_sampling;  // the same as generation.zero_spread = "resample"
   std::optional<std::int64_t> overlong_limit, overlong_buffer;
   std::optional<double> overlong_penalty;
   std::optional<bool> mask_truncated;

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ namespace {
 // The packed form: a header, then the fields of each experience in the order of the structs, lists with their length in
 // front, numbers as they stand in memory (every machine we run on is little-endian).
 constexpr std::uint32_t kMagic = 0x5058584du;  // "MXXP"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 struct Header {
   std::uint32_t magic = kMagic;
@@ -102,6 +103,11 @@ class Packer {
   void number(Number& value) {
     static_assert(std::is_arithmetic_v<Number> || std::is_enum_v<Number>);
     append(&value, sizeof(value));
+  }
+  template <class Number>
+  void optional(std::optional<Number>& value) {
+    std::vector<Number> values(value ? 1 : 0, value.value_or(Number{}));
+    list(values);
   }
   template <class List>
   void list(List& values) {
@@ -130,6 +136,13 @@ class Unpacker {
   template <class Number>
   void number(Number& value) {
     take(&value, sizeof(value));
+  }
+  template <class Number>
+  void optional(std::optional<Number>& value) {
+    std::vector<Number> values;
+    list(values);
+    if (values.size() > 1) refuse("more than one value where one may stand");
+    value = values.empty() ? std::nullopt : std::optional<Number>(values.front());
   }
   template <class List>
   void list(List& values) {
@@ -183,7 +196,9 @@ void visit(Archive& archive, Experience& e) {
   archive.list(e.assessment.extracted);
   archive.list(e.assessment.reference_log_prob);
   archive.list(e.assessment.value);
+  archive.optional(e.assessment.greedy_reward);
   archive.list(e.advantage);
+  archive.list(e.proximal_log_prob);
   if constexpr (Archive::kReading) {
     if (static_cast<std::size_t>(e.rollout.finish) >= kFinishNames.size())
       refuse("an unknown reason why a rollout ended");

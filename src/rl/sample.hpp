@@ -2,6 +2,7 @@
 // The data of reinforcement learning: problem, rollout, assessment, experience. Words as in src/README.md.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,13 +73,15 @@ struct Assessment {
   std::string extracted;                  // what the verifier took as the answer
   std::vector<float> reference_log_prob;  // a response token; empty without a reference
   std::vector<float> value;               // a response token; empty without a critic
+  std::optional<float> greedy_reward;     // of the greedy answer to the same problem, where an algorithm asks for it
 };
 
 struct Experience {
   Problem problem;
   Rollout rollout;
   Assessment assessment;
-  std::vector<float> advantage;  // a response token; 0 at tokens that are not trainable
+  std::vector<float> advantage;               // a response token; 0 at tokens that are not trainable
+  std::vector<float> proximal_log_prob = {};  // a response token, of the policy at the start of the iteration
 };
 
 // Bytes of a list of experiences, for exchange between ranks and for files; exact in every bit.

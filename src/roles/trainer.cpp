@@ -107,10 +107,30 @@ void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& 
     terms.reference_log_prob = experience.assessment.reference_log_prob;
     terms.advantage = experience.advantage;
     terms.trainable = experience.rollout.trainable;
+    terms.proximal_log_prob = experience.proximal_log_prob;
+    terms.version = experience.rollout.version;
+    terms.policy_version = request.policy_version;
     TokenLoss loss = request.algorithm->loss(terms, statistics);
-    records->push_back({static_cast<std::int32_t>(rollouts[r]), loss.tokens, loss.clipped_low, loss.clipped_high,
-                        loss.loss, loss.policy, loss.kl, loss.ratio_sum, loss.ratio_square_sum, loss.ratio_min,
-                        loss.ratio_max, loss.kl_old_sum, loss.kl_reference_sum, loss.entropy_sum, loss.gap_max});
+    records->push_back({static_cast<std::int32_t>(rollouts[r]),
+                        loss.tokens,
+                        loss.clipped_low,
+                        loss.clipped_high,
+                        loss.importance_weighed,
+                        loss.importance_truncated,
+                        loss.importance_masked,
+                        loss.loss,
+                        loss.policy,
+                        loss.kl,
+                        loss.ratio_sum,
+                        loss.ratio_min,
+                        loss.ratio_max,
+                        loss.importance_sum,
+                        loss.importance_square_sum,
+                        loss.importance_max,
+                        loss.kl_old_sum,
+                        loss.kl_reference_sum,
+                        loss.entropy_sum,
+                        loss.gap_max});
     d_log_prob.push_back(std::move(loss.d_log_prob));
     d_entropy.push_back(std::move(loss.d_entropy));
   }
@@ -129,8 +149,9 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
   std::sort(all.begin(), all.end(),
             [](const RolloutRecord& a, const RolloutRecord& b) { return a.rollout < b.rollout; });
 
-  double ratio_sum = 0, ratio_squares = 0, kl_old = 0, kl_reference = 0, entropy = 0;
-  std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;
+  double ratio_sum = 0, importance_sum = 0, importance_squares = 0, kl_old = 0, kl_reference = 0, entropy = 0;
+  std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0, weighed = 0, truncated = 0, masked = 0;
+  report->importance_ratio_max = 0;
   report->ratio_min = std::numeric_limits<double>::infinity();
   report->ratio_max = -std::numeric_limits<double>::infinity();
   for (const RolloutRecord& record : all) {
@@ -142,7 +163,12 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
     clipped_low += record.clipped_low;
     clipped_high += record.clipped_high;
     ratio_sum += record.ratio_sum;
-    ratio_squares += record.ratio_square_sum;
+    importance_sum += record.importance_sum;
+    importance_squares += record.importance_square_sum;
+    report->importance_ratio_max = std::max(report->importance_ratio_max, record.importance_max);
+    weighed += record.weighed;
+    truncated += record.truncated;
+    masked += record.masked;
     kl_old += record.kl_old_sum;
     kl_reference += record.kl_reference_sum;
     entropy += record.entropy_sum;
@@ -154,7 +180,10 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
   const auto count = static_cast<double>(tokens);
   report->tokens_trained = tokens;
   report->ratio_mean = ratio_sum / count;
-  report->effective_sample_share = ratio_sum * ratio_sum / (count * ratio_squares);
+  report->effective_sample_share = importance_sum * importance_sum / (count * importance_squares);
+  report->has_importance_weights = weighed > 0;
+  report->importance_truncated_share = static_cast<double>(truncated) / count;
+  report->importance_masked_share = static_cast<double>(masked) / count;
   report->kl_old = kl_old / count;
   report->kl_reference = kl_reference / count;
   report->entropy_mean = entropy / count;

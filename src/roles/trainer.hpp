@@ -29,11 +29,13 @@ struct StepReport {
   double kl_old = 0, kl_reference = 0;
   double log_prob_gap_max = 0;
   double clip_share_low = 0, clip_share_high = 0;
+  double importance_ratio_max = 1, importance_truncated_share = 0, importance_masked_share = 0;
   double denominator_tokens = 0, denominator_sequences = 0;
   double gradient_norm = 0, update_norm = 0, learning_rate = 0;
   std::int64_t tokens_trained = 0;    // trainable tokens
   std::int64_t tokens_processed = 0;  // rows that went through the network
   bool has_reference = false;
+  bool has_importance_weights = false;
   bool skipped = false;  // the gradient was not finite, or 0 everywhere, and the weights stayed
 };
 
@@ -42,6 +44,7 @@ struct StepRequest {
   const Algorithm* algorithm = nullptr;
   float inverse_temperature = 1;
   double learning_rate = 0;
+  std::int64_t policy_version = 0;  // at the start of the iteration
   enum class OnNotFinite { stop, skip } on_not_finite = OnNotFinite::stop;
 };
 
@@ -66,9 +69,9 @@ class Trainer {
  private:
   struct RolloutRecord {
     std::int32_t rollout;
-    std::int64_t tokens, clipped_low, clipped_high;
-    double loss, policy, kl, ratio_sum, ratio_square_sum, ratio_min, ratio_max, kl_old_sum, kl_reference_sum,
-        entropy_sum, gap_max;
+    std::int64_t tokens, clipped_low, clipped_high, weighed, truncated, masked;
+    double loss, policy, kl, ratio_sum, ratio_min, ratio_max, importance_sum, importance_square_sum, importance_max,
+        kl_old_sum, kl_reference_sum, entropy_sum, gap_max;
   };
   void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                        std::vector<RolloutRecord>* records, StepReport* report);

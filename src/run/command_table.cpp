@@ -35,7 +35,16 @@ const std::vector<CommandEntry>& command_table() {
        "With --help and --verifier NAME: what that verifier accepts.",
        "maxplus score answers.jsonl --verifier countdown"},
       {Command::advantage, "advantage", "FILE", "try an advantage estimator on rewards",
-       "FILE holds {\"group\", \"reward\"} a line. Writes the line with advantage added.",
+       "FILE holds {\"group\", \"reward\"} a line, and where the estimator needs them \"length\", \"trainable\", "
+       "\"log_prob\",\n"
+       "\"reference_log_prob\", \"value\", \"finish\". Writes the line with advantage added: a number, or a list a "
+       "token.\n"
+       "Estimators: grpo, dr_grpo, rloo, reinforce_pp, reinforce_pp_baseline, maxrl, opmd, gae. Of gae: \"reward\" "
+       "may be a\n"
+       "list a token; \"value\" may hold one more, that of the state after the last token, from which a rollout that "
+       "was\n"
+       "cut (\"finish\" other than \"stopped\") goes on; without it the last token's value. KL in the reward: --set "
+       "algorithm.kl=k1.",
        "maxplus advantage rewards.jsonl --estimator grpo --std n"},
       {Command::replay, "replay", "DECK FILE", "train on recorded rollouts",
        "As train, with rollouts and rewards taken from FILE instead of being drawn and judged.",

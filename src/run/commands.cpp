@@ -20,6 +20,7 @@
 #include "device/runtime.hpp"
 #include "io/hdf5_file.hpp"
 #include "rl/algorithms/algorithm.hpp"
+#include "run/advantage_lines.hpp"
 #include "run/command_line.hpp"
 #include "run/convert.hpp"
 #include "run/deck_checks.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Commands that work on lines without a model or ranks: score, advantage; and what `--help` of a verifier says.
+// Commands that work on lines without a model or ranks: score; and what `--help` of a verifier says.
 
 #include <string>
 #include <vector>
@@ -10,9 +10,6 @@ namespace maxplus {
 
 // Each input line with "reward", "verdict" and "extracted" added, in the order of the file.
 std::vector<std::string> score_lines(const CommandLine& line);
-
-// Each input line with "advantage" added, in the order of the file.
-std::vector<std::string> advantage_lines(const CommandLine& line);
 
 std::string verifier_help(const std::string& verifier);
 

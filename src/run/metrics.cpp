@@ -199,7 +199,7 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
   const StepReport* first = nullptr;
   // Means over tokens of all steps together.
   double entropy = 0, ratio = 0, kl_old = 0, kl_reference = 0, low = 0, high = 0, smallest = 0, largest = 0,
-         effective = 0;
+         effective = 0, importance = 0, truncated = 0, masked = 0;
   for (const StepReport& s : steps) {
     processed += s.tokens_processed;
     skipped += s.skipped ? 1 : 0;
@@ -218,6 +218,9 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
     effective += weight * s.effective_sample_share;
     kl_old += weight * s.kl_old;
     kl_reference += weight * s.kl_reference;
+    importance = std::max(importance, s.importance_ratio_max);
+    truncated += weight * s.importance_truncated_share;
+    masked += weight * s.importance_masked_share;
     low += weight * s.clip_share_low;
     high += weight * s.clip_share_high;
     smallest = first == nullptr ? s.ratio_min : std::min(smallest, s.ratio_min);
@@ -245,6 +248,11 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
   row->set("ratio_max", largest);
   row->set("ratio_mean", steps.size() == 1 ? first->ratio_mean : ratio / weight);
   row->set("effective_sample_share", steps.size() == 1 ? first->effective_sample_share : effective / weight);
+  row->set("importance_ratio_max", importance);
+  if (first->has_importance_weights) {
+    row->set("importance_truncated_share", truncated / weight);
+    row->set("importance_masked_share", masked / weight);
+  }
   row->set("clip_share_low", low / weight);
   row->set("clip_share_high", high / weight);
   row->set("kl_old", kl_old / weight);

@@ -51,6 +51,7 @@ Json rollout_record(std::int64_t iteration, const Experience& e, const std::stri
   if (!e.rollout.version.empty()) line["version"] = e.rollout.version;
   if (!e.assessment.reference_log_prob.empty())
     line["reference_log_prob"] = exact_numbers(e.assessment.reference_log_prob);
+  if (e.assessment.greedy_reward) line["greedy_reward"] = exact_number(*e.assessment.greedy_reward);
   if (!e.assessment.value.empty()) line["value"] = exact_numbers(e.assessment.value);
   return line;
 }
@@ -185,6 +186,8 @@ void read_assessment(const RecordReader& reader, Experience& e) {
   e.assessment.extracted = reader.text("extracted");
   e.assessment.reference_log_prob = reader.floats("reference_log_prob", trainable);
   e.assessment.value = reader.floats("value", trainable);
+  if (const Json* greedy = reader.find("greedy_reward"))
+    e.assessment.greedy_reward = reader.finite("greedy_reward", *greedy);
   const Json* advantage = reader.find("advantage");
   if (advantage == nullptr) return;
   if (advantage->is_array()) {

@@ -8,7 +8,6 @@
 #include "data/problem_order.hpp"
 #include "optim/lr_schedule.hpp"
 #include "roles/exchange.hpp"
-#include "roles/scorer.hpp"
 #include "run/training_run.hpp"
 
 namespace maxplus {
@@ -72,19 +71,21 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   const Timer generation;
   GenerationRule rule = generation_rule(deck_, inputs_);
   rule.version = static_cast<std::int32_t>(state_.policy_version);
-  std::vector<Rollout> rollouts;
+  std::vector<Rollout> rollouts, greedy;
   {
     const Trace::Span span(*trace_, "generator", "generation", iteration);
     rollouts = generator.generate(requests, rule, stop_request());
+    // Of the call that drew the rollouts.
+    const Generator::Counters& counters = generator.counters();
+    if (counters.seconds > 0) collected.tail_share = 1.0 - counters.seconds_to_ninety_percent / counters.seconds;
+    if (algorithm_->needs().greedy_reward) greedy = draw_greedy(requests, rule);
   }
   collected.seconds_generation = generation.seconds();
   collected.tokens_generated = generator.counters().tokens_generated - drawn_before;
   collected.tokens_processed = generator.counters().tokens_processed - processed_before;
-  if (generator.counters().seconds > 0) {
-    collected.tail_share = 1.0 - generator.counters().seconds_to_ninety_percent / generator.counters().seconds;
-  }
+  const auto aborted = [](const Rollout& r) { return r.finish == Finish::aborted; };
   const bool stopped_here =
-      std::any_of(rollouts.begin(), rollouts.end(), [](const Rollout& r) { return r.finish == Finish::aborted; });
+      std::any_of(rollouts.begin(), rollouts.end(), aborted) || std::any_of(greedy.begin(), greedy.end(), aborted);
   watchdog_->wait("agreement after generation");
   collected.abandoned = world_.any(stopped_here);
   if (collected.abandoned) return collected;
@@ -102,10 +103,11 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
     collected.experiences.push_back({*problem_of[i], std::move(rollouts[i]), assessments[i], {}});
   }
+  if (!greedy.empty()) fill_greedy_rewards(&collected.experiences, greedy);
   judging.reset();
   if (engine_->reference() != nullptr) {
     const Trace::Span span(*trace_, "reference", "assessment", iteration);
-    fill_reference(&collected.experiences);
+    fill_reference(collected.experiences);
   }
   collected.seconds_assessment = assessment.seconds();
   watchdog_->wait("exchange of experiences");
@@ -117,21 +119,6 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   world_.sum(std::span<std::int64_t>(tokens));
   collected.tokens_generated = tokens[0], collected.tokens_processed = tokens[1];
   return collected;
-}
-
-void TrainingRun::fill_reference(std::vector<Experience>* experiences) {
-  watchdog_->beat("reference");
-  std::vector<const Experience*> asked;
-  for (const Experience& experience : *experiences) asked.push_back(&experience);
-  std::vector<std::vector<float>> scored = own_log_probs(*engine_->reference(), asked);
-  for (std::size_t i = 0; i < scored.size(); ++i)
-    (*experiences)[i].assessment.reference_log_prob = std::move(scored[i]);
-}
-
-std::vector<std::vector<float>> TrainingRun::own_log_probs(Transformer& network,
-                                                           std::span<const Experience* const> experiences) const {
-  return score_experiences(network, experiences, static_cast<float>(1.0 / deck_.generation.temperature),
-                           engine_->shape().limits.batch_tokens);
 }
 
 void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wanted) const {
@@ -190,32 +177,14 @@ TrainingRun::Collected TrainingRun::collect_recorded(std::int64_t) {
     if (experience.rollout.version.size() != length)
       experience.rollout.version.assign(length, static_cast<std::int32_t>(state_.policy_version));
   }
-  // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same for a
-  // reference.
-  std::vector<Experience*> without_record;
-  for (Experience& experience : collected.experiences) {
-    if (experience.rollout.log_prob.empty() && !experience.rollout.token.empty()) without_record.push_back(&experience);
-  }
-  const std::vector<const Experience*> asked(without_record.begin(), without_record.end());
-  std::vector<std::vector<float>> scored = own_log_probs(engine_->policy(), asked);
-  for (std::size_t i = 0; i < scored.size(); ++i) without_record[i]->rollout.log_prob = std::move(scored[i]);
-  if (engine_->reference() != nullptr) {
-    std::vector<Experience> without;
-    for (Experience& e : collected.experiences) {
-      if (e.assessment.reference_log_prob.size() != e.rollout.token.size()) without.push_back(e);
-    }
-    fill_reference(&without);
-    std::size_t next = 0;
-    for (Experience& e : collected.experiences) {
-      if (e.assessment.reference_log_prob.size() != e.rollout.token.size()) e.assessment = without[next++].assessment;
-    }
-  }
+  fill_missing_scores(&collected.experiences);
   append(&all, std::move(collected), collected.groups);
   return all;
 }
 
 std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t iteration) {
   algorithm_->fill_advantages(collected->experiences);
+  if (algorithm_->needs().proximal) fill_proximal(collected);
   // Whole groups are cut into mini-batches; a rollout that takes no part is left out of them.
   std::vector<std::vector<const Experience*>> groups;
   const std::vector<Experience>& experiences = collected->experiences;
@@ -250,6 +219,7 @@ std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t
       request.algorithm = algorithm_.get();
       request.inverse_temperature = static_cast<float>(1.0 / deck_.generation.temperature);
       request.learning_rate = schedule.rate(number);
+      request.policy_version = state_.policy_version;
       request.on_not_finite =
           deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
       watchdog_->beat("training");

@@ -18,6 +18,18 @@ namespace maxplus {
 
 namespace {
 
+void require_greedy_rewards(const std::vector<std::vector<Experience>>& recorded, const std::string& file) {
+  for (const std::vector<Experience>& iteration : recorded) {
+    for (const Experience& e : iteration) {
+      if (e.assessment.greedy_reward) return;
+    }
+  }
+  throw Error(ExitCode::data,
+              Fault{file, "no rollout has a \"greedy_reward\", with which the algorithm compares rewards",
+                    "\"greedy_reward\": the reward of the greedy answer to the problem",
+                    "rollouts that were recorded with the same algorithm"});
+}
+
 double maximum_of(const Communicator& ranks, double value) {
   ranks.maximum(std::span<double>(&value, 1));
   return value;
@@ -111,6 +123,7 @@ ExitCode TrainingRun::run() {
             inputs_.longest_recorded, static_cast<std::int64_t>(e.problem.prompt.size() + e.rollout.token.size()));
       }
     }
+    if (algorithm_->needs().greedy_reward) require_greedy_rewards(recorded_, options_.replay_file);
   }
   EngineShape shape = engine_shape(deck_, inputs_);
   shape.arithmetic = common_arithmetic(deck_.model.compute, world_);

@@ -78,10 +78,13 @@ class TrainingRun {
   Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
                            std::int64_t groups);
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
-  void fill_reference(std::vector<Experience>* experiences);
-  // Of the response tokens under one of this rank's networks, at the temperature of drawing.
-  std::vector<std::vector<float>> own_log_probs(Transformer& network,
-                                                std::span<const Experience* const> experiences) const;
+  // training_scores.cpp: what is known of rollouts beyond their rewards.
+  std::vector<std::vector<float>> score(Transformer& transformer, std::span<const Experience* const> experiences);
+  void fill_reference(std::span<Experience> experiences);
+  void fill_missing_scores(std::vector<Experience>* recorded);
+  void fill_proximal(Collected* collected);
+  std::vector<Rollout> draw_greedy(std::span<const GenerationRequest> requests, GenerationRule rule);
+  void fill_greedy_rewards(std::vector<Experience>* experiences, const std::vector<Rollout>& greedy);
   std::vector<StepReport> train_on(Collected* collected, std::int64_t iteration);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
   Next finish_iteration(MetricsRow row);  // evaluation if due, the line, the checkpoint

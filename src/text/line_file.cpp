@@ -142,4 +142,16 @@ std::optional<LineFile::Line> LineFile::next() {
   return line;
 }
 
+std::vector<NumberedLine> filled_lines(const std::filesystem::path& path) {
+  std::vector<NumberedLine> lines;
+  LineFile file(path);
+  while (const std::optional<LineFile::Line> line = file.next()) {
+    if (line->oversized)
+      throw Error(ExitCode::data, Fault{file.where(line->number), "the line is longer than 64 MiB", "", ""});
+    if (line->text.find_first_not_of(" \t") != std::string::npos)
+      lines.push_back({line->text, file.where(line->number)});
+  }
+  return lines;
+}
+
 }  // namespace maxplus

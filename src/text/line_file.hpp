@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -45,5 +46,11 @@ class LineFile {
   std::size_t at_ = 0;
   std::int64_t number_ = 0;
 };
+
+// The lines that hold more than blanks. Throws Error(data) for one that is oversized.
+struct NumberedLine {
+  std::string text, where;
+};
+std::vector<NumberedLine> filled_lines(const std::filesystem::path& path);
 
 }  // namespace maxplus

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "rl/algorithm_support.hpp"
-#include "rl/algorithms/grpo.hpp"
+#include "rl/algorithms/reward_shaping.hpp"
 
 namespace maxplus {
 namespace {

@@ -29,14 +29,6 @@ std::string Aggregation::describe() const {
   MAXPLUS_REQUIRE(false, "unknown aggregation");
 }
 
-AggregationKind aggregation_of(const std::string& name) {
-  if (name == "token_mean") return AggregationKind::token_mean;
-  if (name == "sequence_mean") return AggregationKind::sequence_mean;
-  if (name == "sequence_sum_constant") return AggregationKind::sequence_sum_constant;
-  throw Error(ExitCode::config, Fault{"", fmt::format("[algorithm] aggregation = '{}' is unknown", name),
-                                      "token_mean, sequence_mean or sequence_sum_constant", ""});
-}
-
 StepStatistics count_step(const Algorithm& algorithm, std::span<const Experience* const> step) {
   StepStatistics statistics;
   for (const Experience* experience : step) {

@@ -15,7 +15,7 @@ namespace maxplus {
 enum class AggregationKind : std::uint8_t {
   token_mean,             // sum over the step / trainable tokens of the step
   sequence_mean,          // mean over rollouts of the mean over a rollout's trainable tokens
-  sequence_sum_constant,  // mean over rollouts of (sum over trainable tokens / a constant length)
+  sequence_sum_constant,  // mean over rollouts of (sum over trainable tokens / a constant length; 1: the plain sum)
 };
 
 struct Aggregation {
@@ -26,9 +26,6 @@ struct Aggregation {
   double denominator(const StepStatistics& statistics, std::int64_t trainable_tokens) const;
   std::string describe() const;
 };
-
-// Throws Error(ExitCode::config) for another name.
-AggregationKind aggregation_of(const std::string& name);
 
 // Trainable tokens and rollouts among those that take part.
 StepStatistics count_step(const Algorithm& algorithm, std::span<const Experience* const> step);

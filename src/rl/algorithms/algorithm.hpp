@@ -2,6 +2,7 @@
 // A learning rule in plain host code on spans: nothing about layouts, devices or networks.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,6 +17,8 @@ struct AlgorithmTable;  // deck/tables.hpp
 struct Needs {
   bool reference = false;
   bool critic = false;
+  bool proximal = false;       // Experience::proximal_log_prob, before an iteration's first update
+  bool greedy_reward = false;  // Assessment::greedy_reward
 };
 
 // What a step as a whole must know before its first gradient: summed over every rank and slice (here: known to all
@@ -23,16 +26,20 @@ struct Needs {
 struct StepStatistics {
   double tokens = 0;     // trainable tokens that take part
   double sequences = 0;  // rollouts that take part, fully masked ones included
+  double largest_square = std::numeric_limits<double>::infinity();  // of the log-ratios that M2PO keeps
 };
 
-// One rollout's terms, a response token each. Spans of equal length; reference is empty where there is none.
+// One rollout's terms, a response token each. Spans of equal length; empty where there is none and no term needs it.
 struct TokenTerms {
   std::span<const float> log_prob;      // of the network being trained, now
   std::span<const float> entropy;       // likewise
   std::span<const float> old_log_prob;  // the sampler's own record
   std::span<const float> reference_log_prob;
   std::span<const float> advantage;
-  std::span<const std::uint8_t> trainable;  // 0: whatever stands in the other spans (NaN too) has no influence
+  std::span<const std::uint8_t> trainable;        // 0: whatever stands in the other spans (NaN too) has no influence
+  std::span<const float> proximal_log_prob = {};  // of the policy at the start of the iteration
+  std::span<const std::int32_t> version = {};     // policy version that a token was drawn with
+  std::int64_t policy_version = 0;                // at the start of the iteration
 };
 
 // What a rollout adds to the loss of the whole step (already divided by the step's denominators) and its gradient.
@@ -41,10 +48,13 @@ struct TokenLoss {
          kl = 0;  // loss = policy + coefficient * kl - coefficient * entropy; kl, policy without coefficient
   std::vector<float> d_log_prob, d_entropy;  // exactly 0 at tokens that are not trainable
   // Raw sums over the rollout's trainable tokens, for metrics
-  double ratio_sum = 0, ratio_square_sum = 0, ratio_min = 0, ratio_max = 0;  // of tokens; meaningless where tokens = 0
+  double ratio_sum = 0, ratio_min = 0, ratio_max = 0;  // of tokens, to the rule's anchor; meaningless where tokens = 0
+  double importance_sum = 0, importance_square_sum = 0, importance_max = 0;  // now / when drawn, before any truncation
   double kl_old_sum = 0, kl_reference_sum = 0, entropy_sum = 0;              // k3
   double gap_max = 0;                                                        // |log_prob - old_log_prob|
   std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;
+  std::int64_t importance_weighed = 0;  // tokens, of rules that weigh by importance; among them those whose weight
+  std::int64_t importance_truncated = 0, importance_masked = 0;  // was capped, or is 0
 };
 
 class Algorithm {
@@ -53,7 +63,8 @@ class Algorithm {
   virtual Needs needs() const = 0;
   virtual int smallest_group() const { return 1; }  // 2 for estimators that compare within a group
   // Whole groups, in rollout order. Fills Experience::advantage (0 where not trainable). Experiences whose verdict does
-  // not count take no part in statistics and get 0. A group of equal rewards gives exactly 0.
+  // not count take no part in statistics and get 0. Equal rewards, of the group or (estimators that compare over it) of
+  // the batch, give exactly 0.
   virtual void fill_advantages(std::span<Experience> whole_groups) const = 0;
   // Whether a rollout takes part in training (mask_truncated, verdicts that do not count, zero-spread groups to drop,
   // ...).

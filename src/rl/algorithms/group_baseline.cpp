@@ -37,6 +37,8 @@ Moments moments_of(std::span<const double> reward, const std::vector<std::size_t
 
 double centred(double reward, const Moments& group, const Moments& batch, Baseline baseline) {
   switch (baseline) {
+    case Baseline::none:
+    case Baseline::greedy_reward: return reward;
     case Baseline::group_mean: return reward - group.mean;
     case Baseline::leave_one_out: return reward - (group.sum - reward) / static_cast<double>(group.members - 1);
     case Baseline::batch_mean: return reward - batch.mean;
@@ -44,15 +46,37 @@ double centred(double reward, const Moments& group, const Moments& batch, Baseli
   MAXPLUS_REQUIRE(false, "unknown baseline");
 }
 
+// At or below 0: no advantage.
+double divisor(const Moments& group, const Moments& batch, const BaselineRule& rule) {
+  switch (rule.spread) {
+    case Spread::none:
+    case Spread::tokens: return 1;
+    case Spread::group: return group.deviation + rule.epsilon;
+    case Spread::batch: return batch.deviation + rule.epsilon;
+    case Spread::group_mean: return group.mean;
+  }
+  MAXPLUS_REQUIRE(false, "unknown spread");
+}
+
 }  // namespace
 
 std::string BaselineRule::describe() const {
-  const char* const baseline_text = baseline == Baseline::group_mean      ? "reward - mean of the group"
-                                    : baseline == Baseline::leave_one_out ? "reward - mean of the group's others"
-                                                                          : "reward - mean of the batch";
-  if (spread == Spread::none) return baseline_text;
-  return fmt::format("({}) / (std of the {} + {}), std with {}", baseline_text,
-                     spread == Spread::group ? "group" : "batch", epsilon, degrees_lost == 1 ? "n - 1" : "n");
+  constexpr const char* kTexts[] = {"reward", "reward - mean of the group", "reward - mean of the group's others",
+                                    "reward - mean of the batch", "reward - reward of the greedy answer"};
+  const std::string text = kTexts[static_cast<int>(baseline)];
+  const char* const degrees = degrees_lost == 1 ? "n - 1" : "n";
+  switch (spread) {
+    case Spread::none: return text;
+    case Spread::group:
+    case Spread::batch:
+      return fmt::format("({}) / (std of the {} + {}), std with {}", text, spread == Spread::group ? "group" : "batch",
+                         epsilon, degrees);
+    case Spread::group_mean: return fmt::format("({}) / mean of the group", text);
+    case Spread::tokens:
+      return fmt::format("{}, whitened over the batch's tokens: (A - mean) / sqrt(variance + {}), variance with {}",
+                         text, epsilon, degrees);
+  }
+  MAXPLUS_REQUIRE(false, "unknown spread");
 }
 
 std::vector<double> group_advantages(std::span<const double> reward, std::span<const std::int64_t> group,
@@ -70,10 +94,9 @@ std::vector<double> group_advantages(std::span<const double> reward, std::span<c
   for (const auto& [id, places] : members) {
     const Moments own = moments_of(reward, places, rule.degrees_lost);
     const Moments& compared = rule.baseline == Baseline::batch_mean ? batch : own;
-    if (compared.equal || compared.members < 2) continue;
-    const double scale = rule.spread == Spread::none    ? 1.0
-                         : rule.spread == Spread::group ? own.deviation + rule.epsilon
-                                                        : batch.deviation + rule.epsilon;
+    const bool compares = rule.baseline != Baseline::none && rule.baseline != Baseline::greedy_reward;
+    if (compares && (compared.equal || compared.members < 2)) continue;
+    const double scale = divisor(own, batch, rule);
     for (const std::size_t i : places) {
       const double deviation = centred(reward[i], own, batch, rule.baseline);
       advantage[i] = scale > 0 ? deviation / scale : 0.0;

@@ -14,12 +14,20 @@
 namespace maxplus {
 
 enum class Baseline : std::uint8_t {
+  none,           // r
   group_mean,     // r - mean of the group
   leave_one_out,  // r - mean of the group's other members
   batch_mean,     // r - mean of the whole batch
+  greedy_reward,  // r - reward of the problem's greedy answer, which the caller has taken away
 };
 
-enum class Spread : std::uint8_t { none, group, batch };  // the deviation is divided by (std + epsilon) of ...
+enum class Spread : std::uint8_t {
+  none,
+  group,       // the deviation is divided by (std + epsilon) of the group,
+  batch,       // of the batch,
+  group_mean,  // by the group's mean; 0 where that is not above 0
+  tokens,      // whitened over the batch's tokens afterwards (advantage.hpp), epsilon inside the root
+};
 
 struct BaselineRule {
   Baseline baseline = Baseline::group_mean;

@@ -1,4 +1,4 @@
-// The algorithms by name. A new one is a file beside this and a line here.
+// The algorithms by name: the policy-gradient rules (recipe.cpp) and those that are classes of their own.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -7,20 +7,20 @@
 #include "base/strings.hpp"
 #include "deck/tables.hpp"
 #include "rl/algorithms/algorithm.hpp"
-#include "rl/algorithms/grpo.hpp"
+#include "rl/algorithms/policy_options.hpp"
 #include "rl/algorithms/sft.hpp"
 
 namespace maxplus {
 
 std::vector<std::string> algorithm_names() {
-  std::vector<std::string> names = grpo_names();
+  std::vector<std::string> names = recipe_names();
   names.emplace_back("sft");
   return names;
 }
 
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmTable& table, std::int64_t max_new_tokens) {
-  const std::vector<std::string> of_grpo = grpo_names();
-  if (std::find(of_grpo.begin(), of_grpo.end(), table.name) != of_grpo.end()) return make_grpo(table, max_new_tokens);
+  if (const std::optional<Recipe> recipe = find_recipe(table.name, max_new_tokens))
+    return make_policy_gradient(table, *recipe, max_new_tokens);
   if (table.name == "sft") return std::make_unique<Sft>();
   const std::vector<std::string> known = algorithm_names();
   throw Error(

@@ -45,8 +45,8 @@ TokenLoss Sft::loss(const TokenTerms& terms, const StepStatistics& statistics) c
   loss.policy = sum / denominator;
   loss.loss = loss.policy;
   // There is no sampler to compare with: the ratio is 1.
-  loss.ratio_sum = loss.ratio_square_sum = static_cast<double>(loss.tokens);
-  loss.ratio_min = loss.ratio_max = 1;
+  loss.ratio_sum = loss.importance_sum = loss.importance_square_sum = static_cast<double>(loss.tokens);
+  loss.ratio_min = loss.ratio_max = loss.importance_max = 1;
   return loss;
 }
 

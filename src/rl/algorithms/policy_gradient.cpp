@@ -1,0 +1,144 @@
+#include "rl/algorithms/policy_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "rl/algorithms/m2po.hpp"
+
+namespace maxplus {
+
+Needs PolicyGradient::needs() const {
+  Needs needs;
+  needs.reference = settings_.kl.estimator != KlEstimator::none;
+  needs.proximal = settings_.policy.importance.proximal == Proximal::recompute;
+  needs.greedy_reward = settings_.advantage.baseline.baseline == Baseline::greedy_reward;
+  return needs;
+}
+
+int PolicyGradient::smallest_group() const {
+  const BaselineRule& rule = settings_.advantage.baseline;
+  const bool within_group =
+      rule.baseline == Baseline::group_mean || rule.baseline == Baseline::leave_one_out || rule.spread == Spread::group;
+  return within_group ? 2 : 1;
+}
+
+JudgedRollout PolicyGradient::judged(const Experience& experience) const {
+  const Rollout& rollout = experience.rollout;
+  JudgedRollout judged;
+  judged.group = rollout.group;
+  judged.trainable = rollout.trainable;
+  judged.reward = static_cast<double>(experience.assessment.reward);
+  if (settings_.overlong) {
+    const OverlongShaping& shaping = *settings_.overlong;
+    judged.reward += shaping.penalty *
+                     overlong_share(static_cast<std::int64_t>(rollout.token.size()), shaping.limit, shaping.buffer);
+  }
+  if (experience.assessment.greedy_reward)
+    judged.greedy_reward = static_cast<double>(*experience.assessment.greedy_reward);
+  judged.counts = has_baseline(experience);
+  if (!settings_.kl_in_reward() || !judged.counts) return judged;
+  const std::vector<float>& reference = experience.assessment.reference_log_prob;
+  MAXPLUS_REQUIRE(reference.size() == rollout.token.size() && rollout.log_prob.size() == rollout.token.size(),
+                  "KL in the reward needs the reference's log-probabilities of " + rollout.id.text());
+  judged.kl.assign(rollout.token.size(), 0.0);
+  for (std::size_t t = 0; t < rollout.token.size(); ++t) {
+    if (rollout.trainable[t] == 0) continue;
+    judged.kl[t] = settings_.kl.coefficient * kl_term(settings_.kl.estimator, static_cast<double>(rollout.log_prob[t]),
+                                                      static_cast<double>(reference[t]))
+                                                  .value;
+  }
+  return judged;
+}
+
+void PolicyGradient::fill_advantages(std::span<Experience> whole_groups) const {
+  std::vector<JudgedRollout> rollouts;
+  for (const Experience& experience : whole_groups) rollouts.push_back(judged(experience));
+  const std::vector<std::vector<double>> advantage = token_advantages(rollouts, settings_.advantage);
+  for (std::size_t i = 0; i < whole_groups.size(); ++i) {
+    std::vector<float>& filled = whole_groups[i].advantage;
+    filled.clear();
+    for (const double value : advantage[i]) filled.push_back(static_cast<float>(value));
+  }
+}
+
+bool PolicyGradient::has_baseline(const Experience& experience) const {
+  return counts(experience.assessment.verdict) &&
+         (settings_.advantage.baseline.baseline != Baseline::greedy_reward || experience.assessment.greedy_reward);
+}
+
+bool PolicyGradient::takes_part(const Experience& experience) const {
+  if (!has_baseline(experience)) return false;
+  return !settings_.mask_truncated || experience.rollout.finish == Finish::stopped;
+}
+
+StepStatistics PolicyGradient::prepare(std::span<const Experience* const> step) const {
+  StepStatistics statistics = count_step(*this, step);
+  if (settings_.policy.importance.mask == ImportanceMask::second_moment)
+    statistics.largest_square = largest_square_within(step, settings_.policy.m2_threshold);
+  return statistics;
+}
+
+TokenLoss PolicyGradient::loss(const TokenTerms& terms, const StepStatistics& statistics) const {
+  return policy_loss(terms, statistics, settings_.policy);
+}
+
+namespace {
+
+const char* on_or_off(bool on) { return on ? "on" : "off"; }
+
+std::string std_text(const BaselineRule& rule) {
+  if (rule.spread == Spread::none) return "none";
+  if (rule.spread == Spread::group_mean) return "mean of the group";
+  return rule.degrees_lost == 1 ? "n-1" : "n";
+}
+
+// The settings as keys and values of a deck, in which a deviation can be named.
+std::vector<std::pair<std::string, std::string>> listing(const PolicySettings& s) {
+  std::string kl = name_of(s.kl.estimator);
+  if (s.kl.estimator != KlEstimator::none) {
+    kl +=
+        fmt::format(" in the {}, coefficient {}", s.kl.where == KlWhere::reward ? "reward" : "loss", s.kl.coefficient);
+  }
+  const PolicyRule& p = s.policy;
+  return {{"policy term", p.describe_term()},
+          {"importance weights", p.importance.describe()},
+          {"m2_threshold", fmt::format("{}", p.m2_threshold)},
+          {"kl", kl},
+          {"std", std_text(s.advantage.baseline)},
+          {"scope", s.advantage.baseline.spread == Spread::batch ? "batch" : "group"},
+          {"epsilon", fmt::format("{}", s.advantage.baseline.epsilon)},
+          {"aggregation", p.aggregation.describe()},
+          {"dynamic_sampling", on_or_off(s.dynamic_sampling)},
+          {"overlong shaping", s.overlong ? fmt::format("limit {}, buffer {}, penalty {}", s.overlong->limit,
+                                                        s.overlong->buffer, s.overlong->penalty)
+                                          : "off"},
+          {"mask_truncated", on_or_off(s.mask_truncated)},
+          {"entropy_coefficient", fmt::format("{}", p.entropy_coefficient)}};
+}
+
+}  // namespace
+
+std::vector<std::string> PolicyGradient::describe() const {
+  const PolicyRule& p = settings_.policy;
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("algorithm {} ({})", settings_.name, recipe_.paper));
+  lines.push_back(fmt::format("advantage = {}; exactly 0 for equal rewards", settings_.advantage.describe()));
+  if (settings_.overlong) {
+    lines.push_back(fmt::format("reward shaped before advantages: -{} from {} tokens linearly to {}",
+                                settings_.overlong->penalty, settings_.overlong->limit - settings_.overlong->buffer,
+                                settings_.overlong->limit));
+  }
+  lines.push_back("policy term = " + p.describe_term());
+  lines.push_back(p.importance.describe());
+  lines.push_back("aggregation of all terms: " + p.aggregation.describe());
+  const auto ours = listing(settings_), theirs = listing(recipe_.settings);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i].second == theirs[i].second) continue;
+    lines.push_back(fmt::format("differs from the paper of {}: {} = {} (paper: {})", settings_.name, ours[i].first,
+                                ours[i].second, theirs[i].second));
+  }
+  lines.insert(lines.end(), recipe_.remarks.begin(), recipe_.remarks.end());
+  return lines;
+}
+
+}  // namespace maxplus

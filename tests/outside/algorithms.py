@@ -1,0 +1,60 @@
+"""Every learning rule, and the options that need more than the sampler's record, trains on 2 ranks and is on policy at its first update."""
+import math
+
+from program import Folder, LEARNING_DECK, Report, lines, run, sets
+
+RULES = ("reinforce", "grpo", "dr_grpo", "dapo", "rloo", "reinforce_pp", "reinforce_pp_baseline", "remax", "gspo", "cispo", "sapo", "maxrl",
+         "opmd", "decoupled_ppo", "m2po")
+OPTIONS = {
+    "truncated weights": dict(algorithm__name="grpo", algorithm__truncated_importance_cap=2.0),
+    "IcePop": dict(algorithm__name="dapo", algorithm__importance_mask="token"),
+    "sequence mask": dict(algorithm__name="gspo", algorithm__importance_mask="sequence"),
+    "interpolated proximal policy": dict(algorithm__name="decoupled_ppo", algorithm__proximal="interpolate"),
+    "clipped product of rloo": dict(algorithm__name="rloo", algorithm__ratio="sequence_sum"),
+}
+# Whose losses need what other ranks find out; their weights must not depend on the ranks.
+SHARED = ("decoupled_ppo", "m2po", "remax")
+report = Report()
+
+
+def hashes(out):
+    return [m["weights_hash"] for m in lines(out + "/metrics.jsonl")]
+
+
+def trains(name, settings, ranks):
+    out = folder / f"{name.replace(' ', '_')}_{ranks}"
+    done = run(["train", deck, "--out", out, "--quiet"] + sets(run__iterations=2, eval__every=0, **settings), ranks=ranks)
+    if not report.check(f"algorithms: {name} trains on {ranks} rank(s)", done.returncode == 0, done.stderr):
+        return None
+    trained = [m for m in lines(out + "/metrics.jsonl") if "first_ratio_min" in m]
+    report.check(f"algorithms: {name} trained something", trained and all(m["gradient_norm"] > 0 for m in trained), trained)
+    report.check(f"algorithms: {name} has a finite loss", all(math.isfinite(m["loss"]) for m in trained), trained)
+    report.check(f"algorithms: {name} is on policy at first",
+                 all(m["first_ratio_min"] == 1 and m["first_ratio_max"] == 1 and m["log_prob_gap_max"] == 0 for m in trained), trained)
+    updates = [u for u in lines(out + "/updates.jsonl") if u.get("phase") != "warm_start"]
+    report.check(f"algorithms: {name} moves away from the sampler in later updates", any(u.get("importance_ratio_max", 1) > 1 for u in updates))
+    return out
+
+
+with Folder() as folder:
+    deck = folder.deck(LEARNING_DECK)
+    outs = {name: trains(name, dict(algorithm__name=name), 2) for name in RULES}
+    outs.update({name: trains(name, settings, 2) for name, settings in OPTIONS.items()})
+    for name in SHARED:
+        alone = trains(name, dict(algorithm__name=name), 1)
+        if alone and outs[name]:
+            report.check(f"algorithms: {name} has the same weights on 1 and 2 ranks", hashes(alone) == hashes(outs[name]))
+    if outs["remax"]:
+        again = folder / "replayed"
+        replayed = run(["replay", deck, outs["remax"] + "/rollouts.jsonl", "--out", again, "--quiet"]
+                       + sets(run__iterations=2, eval__every=0, algorithm__name="remax"))
+        if report.check("algorithms: rollouts of remax can be replayed", replayed.returncode == 0, replayed.stderr):
+            report.check("algorithms: their replay has the run's weights", hashes(again) == hashes(outs["remax"]))
+    if outs["grpo"]:
+        without = run(["replay", deck, outs["grpo"] + "/rollouts.jsonl", "--out", folder / "without", "--quiet"] + sets(algorithm__name="remax"))
+        report.check("algorithms: rollouts without a greedy reward are refused by remax",
+                     without.returncode == 65 and "greedy_reward" in without.stderr, without.stderr)
+    refused = run(["train", deck, "--check"] + sets(algorithm__name="reinforce", algorithm__clip_low=0.1, algorithm__importance_high=3.0))
+    report.check("algorithms: keys without a meaning are refused together",
+                 refused.returncode == 78 and "clip_low" in refused.stderr and "importance_high" in refused.stderr, refused.stderr)
+report.finish()
