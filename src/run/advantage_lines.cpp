@@ -71,7 +71,7 @@ std::size_t length_of(const AdvantageLine& line) {
 }
 
 AdvantageLine read_line(const NumberedLine& input, std::map<std::string, std::int64_t>* groups) {
-  AdvantageLine line{parse_json_object(input.text, input.where), input.where};
+  AdvantageLine line{parse_json_object(input.text, input.where), input.where, 0, {}};
   const Json* group = find(line.json, "group");
   const Json* reward = find(line.json, "reward");
   if (group == nullptr || reward == nullptr || !(reward->is_number() || reward->is_array()))

@@ -43,7 +43,9 @@ Experience strange_experience() {
   e.assessment.verdict = Verdict::timed_out;
   e.assessment.extracted = "42";
   e.assessment.reference_log_prob = {-1, -2, -3};
+  e.assessment.greedy_reward = -0.5f;
   e.advantage = {0.25f, 0, 0.25f};
+  e.proximal_log_prob = {-1, 0, -3};
   return e;
 }
 
@@ -100,6 +102,9 @@ TEST(Pack, KeepsEveryBit) {
   EXPECT_EQ(b.assessment.verdict, Verdict::timed_out);
   EXPECT_EQ(b.rollout.finish, Finish::budget);
   EXPECT_EQ(a.assessment.reward, b.assessment.reward);
+  EXPECT_EQ(b.assessment.greedy_reward, -0.5f);
+  EXPECT_EQ(after[1].assessment.greedy_reward, std::nullopt);
+  EXPECT_EQ(b.proximal_log_prob, a.proximal_log_prob);
 }
 
 TEST(Pack, TakesAnEmptyList) {

@@ -147,6 +147,21 @@ TEST(StepStatistics, TakeTheFirstUpdateApartAndWeightMeansByTokens) {
   EXPECT_DOUBLE_EQ(row.number("ratio_mean"), (10 * 1 + 30 * 1 + 10 * 1.875) / 50);
   EXPECT_EQ(row.number("entropy_mean"), 2);
   EXPECT_FALSE(row.has("kl_reference"));
+  EXPECT_FALSE(row.has("importance_masked_share"));
+}
+
+TEST(StepStatistics, ShowImportanceWeightsWhereTheRuleHasThem) {
+  std::vector<StepReport> steps = {report(1, 1, 10), report(0.5, 1.5, 30)};
+  for (StepReport& step : steps) step.has_importance_weights = true;
+  steps[0].importance_ratio_max = 1;
+  steps[1].importance_ratio_max = 2.5;
+  steps[1].importance_truncated_share = 0.5;
+  steps[0].importance_masked_share = 0.25;
+  MetricsRow row;
+  add_step_statistics(&row, steps);
+  EXPECT_EQ(row.number("importance_ratio_max"), 2.5);
+  EXPECT_DOUBLE_EQ(row.number("importance_truncated_share"), 30 * 0.5 / 40);
+  EXPECT_DOUBLE_EQ(row.number("importance_masked_share"), 10 * 0.25 / 40);
 }
 
 TEST(StepStatistics, SayNothingOfRatiosWhenNothingWasTrained) {

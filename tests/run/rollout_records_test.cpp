@@ -32,6 +32,7 @@ Experience experience(std::uint64_t seed) {
   e.rollout.log_prob[1] = std::nanf("");
   e.assessment.reward = 0.1f;
   e.assessment.part = {0.1f, -0.3f};
+  if (seed % 2 == 0) e.assessment.greedy_reward = draw(20);
   e.assessment.verdict = Verdict::timed_out;
   e.assessment.extracted = "42";
   e.advantage = {0.7f, 0, 0.7f, 0.7f};
