@@ -78,8 +78,10 @@ void refuse_without_use(const AlgorithmTable& table, const Recipe& recipe, const
   for (const GivenKey& given : given_keys(table)) {
     for (const RefusedKey& key : refused) {
       if (key.key != given.name) continue;
-      refuse(faults, fmt::format("{} = {} has no meaning with name = '{}'", given.name, given.value, recipe.name),
-             key.reason);
+      faults.push_back({"",
+                        fmt::format("[algorithm] {} = {} has no meaning with name = '{}': {}", given.name, given.value,
+                                    recipe.name, key.reason),
+                        "", "remove " + given.name});
     }
   }
 }
