@@ -180,7 +180,7 @@ void visit(AlgorithmTable& t, KeyVisitor& v) {
   v.key(&t.name, Facts("name",
                        "the learning rule; its defaults are its paper's. reinforce, grpo, dr_grpo, dapo, rloo, "
                        "reinforce_pp, reinforce_pp_baseline, remax, gspo, cispo, sapo, maxrl, opmd, decoupled_ppo, "
-                       "m2po, sft"));
+                       "m2po, sft; on a file of pairs or marked answers dpo, ipo, simpo, orpo, kto; online_dpo"));
   v.key(&t.clip_low, Facts("clip_low", "the ratio is clipped at 1 - clip_low (cispo: absent is no lower bound)")
                          .within(0, 1)
                          .absent(kPaper));
@@ -232,6 +232,21 @@ void visit(AlgorithmTable& t, KeyVisitor& v) {
   v.key(&t.m2_threshold, Facts("m2_threshold", "of m2po: largest mean squared log-ratio of the tokens that are trained")
                              .within(0, 1e6)
                              .absent("0.04"));
+  v.key(&t.beta,
+        Facts("beta",
+              "of dpo, ipo, kto, online_dpo: weight of the divergence from [reference]; of simpo: steepness; of "
+              "orpo: weight of the odds (lambda)")
+            .above(0, 1e6)
+            .absent("simpo 2, else 0.1"));
+  v.key(&t.label_smoothing,
+        Facts("label_smoothing", "of dpo, online_dpo: share of pairs that are taken to be the wrong way round")
+            .within(0, 0.5)
+            .absent("0"));
+  v.key(&t.margin, Facts("margin", "of simpo: by how much the chosen answer is to lead").within(0, 1e6).absent("1"));
+  v.key(&t.length_mean,
+        Facts("length_mean", "of ipo: log-ratios as means over an answer's tokens, not as sums").absent("true"));
+  v.key(&t.desirable_weight, Facts("desirable_weight", "of kto: weight of good answers").within(0, 1e6).absent("1"));
+  v.key(&t.undesirable_weight, Facts("undesirable_weight", "of kto: weight of bad answers").within(0, 1e6).absent("1"));
   v.key(&t.dynamic_sampling,
         Facts("dynamic_sampling", "the same as zero_spread = \"resample\" in [generation]").absent(kPaper));
   v.key(&t.overlong_limit, Facts("overlong_limit", "tokens: the length at which the penalty is reached")

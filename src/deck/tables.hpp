@@ -108,6 +108,8 @@ struct AlgorithmTable {
   std::optional<std::string> importance_mask;  // none | token | sequence
   std::optional<double> importance_low, importance_high;
   std::optional<double> sapo_tau_positive, sapo_tau_negative, opmd_tau, m2_threshold;
+  std::optional<double> beta, label_smoothing, margin, desirable_weight, undesirable_weight;
+  std::optional<bool> length_mean;
   std::optional<bool> dynamic_sampling;  // the same as generation.zero_spread = "resample"
   std::optional<std::int64_t> overlong_limit, overlong_buffer;
   std::optional<double> overlong_penalty;

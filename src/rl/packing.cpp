@@ -65,7 +65,7 @@ std::vector<std::int64_t> cuts_by_middle(const std::vector<std::int64_t>& start,
 }
 
 void snap_to_groups(std::span<const Experience* const> step, const std::vector<std::int64_t>& start, int slices,
-                    std::vector<std::int64_t>& cut) {
+                    GroupCut allowed, std::vector<std::int64_t>& cut) {
   std::vector<std::int64_t> boundary = {0};
   for (std::size_t i = 1; i < step.size(); ++i) {
     if (step[i]->rollout.group != step[i - 1]->rollout.group) boundary.push_back(static_cast<std::int64_t>(i));
@@ -77,41 +77,50 @@ void snap_to_groups(std::span<const Experience* const> step, const std::vector<s
     const auto distance = [&](std::int64_t b) { return std::abs(start[static_cast<std::size_t>(b)] - here); };
     const std::int64_t nearest =
         *std::min_element(boundary.begin(), boundary.end(), [&](auto a, auto b) { return distance(a) < distance(b); });
-    if (4 * slices * distance(nearest) <= total) cut[s] = nearest;
+    if (allowed == GroupCut::between || 4 * slices * distance(nearest) <= total) cut[s] = nearest;
   }
 }
 
+// A unit is a rollout, or a whole group where none may be cut.
 std::vector<RolloutList> micro_batches(std::span<const Experience* const> step, std::int64_t first, std::int64_t last,
-                                       std::int64_t common, std::int64_t micro_batch_tokens) {
+                                       std::int64_t common, std::int64_t micro_batch_tokens, GroupCut allowed) {
   std::vector<RolloutList> list;
   std::int64_t held = 0;
-  for (std::int64_t i = first; i < last; ++i) {
-    const Experience& e = *step[static_cast<std::size_t>(i)];
-    const std::int64_t prompt = count(e.problem.prompt), response = fed_response_tokens(e);
-    const bool follows = !list.empty() && shares_prompt(*step[static_cast<std::size_t>(i - 1)], e);
-    const std::int64_t more = response + (follows ? 0 : prompt - common);
+  const auto at = [&](std::int64_t i) -> const Experience& { return *step[static_cast<std::size_t>(i)]; };
+  for (std::int64_t begin = first; begin < last;) {
+    std::int64_t end = begin + 1;
+    while (allowed == GroupCut::between && end < last && at(end).rollout.group == at(begin).rollout.group) ++end;
+    std::int64_t alone = common, more = 0;  // tokens as the first of a micro-batch, and behind what it holds
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t prompt = count(at(i).problem.prompt) - common, response = fed_response_tokens(at(i));
+      const bool shared = i > begin && shares_prompt(at(i - 1), at(i));
+      const bool follows = shared || (i == begin && !list.empty() && shares_prompt(at(i - 1), at(i)));
+      alone += response + (shared ? 0 : prompt);
+      more += response + (follows ? 0 : prompt);
+    }
     if (list.empty() || held + more > micro_batch_tokens) {
       list.emplace_back();
-      held = prompt + response;
+      held = alone;
     } else {
       held += more;
     }
-    list.back().push_back(i);
+    for (; begin < end; ++begin) list.back().push_back(begin);
   }
   return list;
 }
 
 }  // namespace
 
-StepPlan plan_step(std::span<const Experience* const> step, int slices, std::int64_t micro_batch_tokens) {
+StepPlan plan_step(std::span<const Experience* const> step, int slices, std::int64_t micro_batch_tokens,
+                   GroupCut allowed) {
   MAXPLUS_REQUIRE(slices >= 1 && micro_batch_tokens >= 1, "a step has at least one slice, a micro-batch one token");
   const std::int64_t common = common_tokens(step);
   const std::vector<std::int64_t> start = running_tokens(step, common);
   std::vector<std::int64_t> cut = cuts_by_middle(start, slices);
-  snap_to_groups(step, start, slices, cut);
+  snap_to_groups(step, start, slices, allowed, cut);
   StepPlan plan;
   for (std::size_t s = 0; s + 1 < cut.size(); ++s) {
-    plan.slice.push_back(micro_batches(step, cut[s], cut[s + 1], common, micro_batch_tokens));
+    plan.slice.push_back(micro_batches(step, cut[s], cut[s + 1], common, micro_batch_tokens, allowed));
   }
   return plan;
 }

@@ -33,8 +33,14 @@ struct PackedSize {
   friend bool operator==(const PackedSize&, const PackedSize&) = default;
 };
 
-// A micro-batch holds at most micro_batch_tokens tokens; a rollout with more stands alone.
-StepPlan plan_step(std::span<const Experience* const> step, int slices, std::int64_t micro_batch_tokens);
+// Where a step may be cut. `between`: each group is in one slice and one micro-batch, for losses that compare its
+// members.
+enum class GroupCut : std::uint8_t { anywhere, between };
+
+// A micro-batch holds at most micro_batch_tokens tokens; a rollout (or a group that may not be cut) with more stands
+// alone.
+StepPlan plan_step(std::span<const Experience* const> step, int slices, std::int64_t micro_batch_tokens,
+                   GroupCut cut = GroupCut::anywhere);
 
 PackedSize packed_size(std::span<const Experience* const> step, const RolloutList& rollouts);
 // The largest extents, each over all micro-batches: what buffers must hold.

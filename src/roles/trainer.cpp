@@ -24,6 +24,21 @@ AdamWSettings adamw_settings(const OptimizerTable& table) {
   return settings;
 }
 
+TokenTerms terms_of(const Experience& experience, std::span<const float> log_prob, std::span<const float> entropy,
+                    std::int64_t policy_version) {
+  TokenTerms terms;
+  terms.log_prob = log_prob;
+  terms.entropy = entropy;
+  terms.old_log_prob = experience.rollout.log_prob;
+  terms.reference_log_prob = experience.assessment.reference_log_prob;
+  terms.advantage = experience.advantage;
+  terms.trainable = experience.rollout.trainable;
+  terms.proximal_log_prob = experience.proximal_log_prob;
+  terms.version = experience.rollout.version;
+  terms.policy_version = policy_version;
+  return terms;
+}
+
 }  // namespace
 
 Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream,
@@ -42,7 +57,8 @@ std::optional<StepReport> Trainer::step(const StepRequest& request, const Commun
   const StepStatistics statistics = request.algorithm->prepare(request.experiences);
   if (statistics.tokens == 0) return std::nullopt;
   const StepPlan plan =
-      plan_step(request.experiences, static_cast<int>(table_.gradient_slices), table_.micro_batch_tokens);
+      plan_step(request.experiences, static_cast<int>(table_.gradient_slices), table_.micro_batch_tokens,
+                request.algorithm->joins_groups() ? GroupCut::between : GroupCut::anywhere);
 
   StepReport report;
   report.learning_rate = request.learning_rate;
@@ -88,6 +104,32 @@ void Trainer::reset_optimizer() {
   optimizer_.set_steps(0);
 }
 
+Trainer::RolloutRecord Trainer::record_of(std::int32_t rollout, const TokenLoss& loss) {
+  return {rollout,
+          loss.tokens,
+          loss.clipped_low,
+          loss.clipped_high,
+          loss.importance_weighed,
+          loss.importance_truncated,
+          loss.importance_masked,
+          loss.pairs,
+          loss.pairs_right,
+          loss.loss,
+          loss.policy,
+          loss.kl,
+          loss.ratio_sum,
+          loss.ratio_min,
+          loss.ratio_max,
+          loss.importance_sum,
+          loss.importance_square_sum,
+          loss.importance_max,
+          loss.kl_old_sum,
+          loss.kl_reference_sum,
+          loss.entropy_sum,
+          loss.gap_max,
+          loss.margin_sum};
+}
+
 void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                               std::vector<RolloutRecord>* records, StepReport* report) {
   const MicroBatch batch = build_micro_batch(request.experiences, rollouts);
@@ -98,41 +140,20 @@ void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& 
 
   const std::vector<std::vector<float>> now = by_rollout(batch, log_prob), spread = by_rollout(batch, entropy);
   std::vector<std::vector<float>> d_log_prob, d_entropy;
-  for (std::size_t r = 0; r < rollouts.size(); ++r) {
-    const Experience& experience = *request.experiences[static_cast<std::size_t>(rollouts[r])];
-    TokenTerms terms;
-    terms.log_prob = now[r];
-    terms.entropy = spread[r];
-    terms.old_log_prob = experience.rollout.log_prob;
-    terms.reference_log_prob = experience.assessment.reference_log_prob;
-    terms.advantage = experience.advantage;
-    terms.trainable = experience.rollout.trainable;
-    terms.proximal_log_prob = experience.proximal_log_prob;
-    terms.version = experience.rollout.version;
-    terms.policy_version = request.policy_version;
-    TokenLoss loss = request.algorithm->loss(terms, statistics);
-    records->push_back({static_cast<std::int32_t>(rollouts[r]),
-                        loss.tokens,
-                        loss.clipped_low,
-                        loss.clipped_high,
-                        loss.importance_weighed,
-                        loss.importance_truncated,
-                        loss.importance_masked,
-                        loss.loss,
-                        loss.policy,
-                        loss.kl,
-                        loss.ratio_sum,
-                        loss.ratio_min,
-                        loss.ratio_max,
-                        loss.importance_sum,
-                        loss.importance_square_sum,
-                        loss.importance_max,
-                        loss.kl_old_sum,
-                        loss.kl_reference_sum,
-                        loss.entropy_sum,
-                        loss.gap_max});
-    d_log_prob.push_back(std::move(loss.d_log_prob));
-    d_entropy.push_back(std::move(loss.d_entropy));
+  for (std::size_t first = 0; first < rollouts.size();) {
+    const auto experience = [&](std::size_t r) -> const Experience& {
+      return *request.experiences[static_cast<std::size_t>(rollouts[r])];
+    };
+    std::vector<TokenTerms> members;
+    std::size_t last = first;
+    for (; last < rollouts.size() && experience(last).rollout.group == experience(first).rollout.group; ++last)
+      members.push_back(terms_of(experience(last), now[last], spread[last], request.policy_version));
+    for (TokenLoss& loss : request.algorithm->group_loss(members, statistics)) {
+      records->push_back(record_of(static_cast<std::int32_t>(rollouts[first++]), loss));
+      d_log_prob.push_back(std::move(loss.d_log_prob));
+      d_entropy.push_back(std::move(loss.d_entropy));
+    }
+    MAXPLUS_REQUIRE(first == last, "a loss a rollout");
   }
   policy_.backward(by_target(batch, d_log_prob), by_target(batch, d_entropy));
 }
@@ -150,7 +171,8 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
             [](const RolloutRecord& a, const RolloutRecord& b) { return a.rollout < b.rollout; });
 
   double ratio_sum = 0, importance_sum = 0, importance_squares = 0, kl_old = 0, kl_reference = 0, entropy = 0;
-  std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0, weighed = 0, truncated = 0, masked = 0;
+  std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0, weighed = 0, truncated = 0, masked = 0, pairs_right = 0;
+  double margin = 0;
   report->importance_ratio_max = 0;
   report->ratio_min = std::numeric_limits<double>::infinity();
   report->ratio_max = -std::numeric_limits<double>::infinity();
@@ -169,6 +191,9 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
     weighed += record.weighed;
     truncated += record.truncated;
     masked += record.masked;
+    report->pairs += record.pairs;
+    pairs_right += record.pairs_right;
+    margin += record.margin_sum;
     kl_old += record.kl_old_sum;
     kl_reference += record.kl_reference_sum;
     entropy += record.entropy_sum;
@@ -182,6 +207,10 @@ void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicat
   report->ratio_mean = ratio_sum / count;
   report->effective_sample_share = importance_sum * importance_sum / (count * importance_squares);
   report->has_importance_weights = weighed > 0;
+  if (report->pairs > 0) {
+    report->preference_accuracy = static_cast<double>(pairs_right) / static_cast<double>(report->pairs);
+    report->preference_margin = margin / static_cast<double>(report->pairs);
+  }
   report->importance_truncated_share = static_cast<double>(truncated) / count;
   report->importance_masked_share = static_cast<double>(masked) / count;
   report->kl_old = kl_old / count;

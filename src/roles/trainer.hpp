@@ -34,6 +34,8 @@ struct StepReport {
   double gradient_norm = 0, update_norm = 0, learning_rate = 0;
   std::int64_t tokens_trained = 0;    // trainable tokens
   std::int64_t tokens_processed = 0;  // rows that went through the network
+  std::int64_t pairs = 0;             // of rules that compare answers, and what stands in the next two
+  double preference_accuracy = 0, preference_margin = 0;
   bool has_reference = false;
   bool has_importance_weights = false;
   bool skipped = false;  // the gradient was not finite, or 0 everywhere, and the weights stayed
@@ -69,10 +71,11 @@ class Trainer {
  private:
   struct RolloutRecord {
     std::int32_t rollout;
-    std::int64_t tokens, clipped_low, clipped_high, weighed, truncated, masked;
+    std::int64_t tokens, clipped_low, clipped_high, weighed, truncated, masked, pairs, pairs_right;
     double loss, policy, kl, ratio_sum, ratio_min, ratio_max, importance_sum, importance_square_sum, importance_max,
-        kl_old_sum, kl_reference_sum, entropy_sum, gap_max;
+        kl_old_sum, kl_reference_sum, entropy_sum, gap_max, margin_sum;
   };
+  static RolloutRecord record_of(std::int32_t rollout, const TokenLoss& loss);
   void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                        std::vector<RolloutRecord>* records, StepReport* report);
   void summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const;

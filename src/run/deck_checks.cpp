@@ -193,6 +193,13 @@ void Checker::data() {
     add("data", "[data] has neither train nor task", "train = a file of problems, or task = a built-in task",
         "train = \"problems.jsonl\"");
   }
+  if (use_ == DeckUse::train && !d.task.empty() && learns_from_answers(deck_.algorithm) && clear({"algorithm.name"})) {
+    add("data.task",
+        fmt::format("[data] task = {} draws problems, but algorithm '{}' learns from answers in a file", quote(d.task),
+                    deck_.algorithm.name),
+        "train = a file whose lines hold prompt, chosen and rejected",
+        "name = \"online_dpo\" learns from answers that are drawn and judged");
+  }
   if (use_ == DeckUse::evaluate && d.eval.empty() && d.task.empty()) {
     add("data", "[data] has neither eval nor task", "eval = a file of held-out problems, or task = a built-in task",
         "eval = \"held_out.jsonl\"");
@@ -212,7 +219,8 @@ void Checker::reward() {
       add(part, "[[reward.part]] has no verifier", "verifier = the judge of this part", "verifier = \"exact\"");
     }
   }
-  const bool judged = use_ == DeckUse::train && deck_.data.task.empty() && !deck_.data.train.empty();
+  const bool judged = use_ == DeckUse::train && deck_.data.task.empty() && !deck_.data.train.empty() &&
+                      !learns_from_answers(deck_.algorithm);
   if (judged && r.verifier.empty() && r.part.empty() && !given("reward")) {
     add("data.train", "the problems have no judge: there is no [reward]", "[reward] with verifier, or with parts",
         "[reward] alone, if every problem names its own verifier");
@@ -311,6 +319,12 @@ void Checker::algorithm() {
       faults_.push_back(std::move(fault));
     }
     return;
+  }
+  if (algorithm->needs().reference && !deck_.reference && deck_.algorithm.kl == "none" && clear({"reference"})) {
+    add("algorithm.name",
+        fmt::format("[algorithm] name = '{}' compares with a reference, and there is no [reference]",
+                    deck_.algorithm.name),
+        "[reference] with path = a model, or \"policy\"", "path = \"policy\"");
   }
   const std::int64_t size = deck_.generation.group_size;
   if (clear({"generation.group_size"}) && size < algorithm->smallest_group()) {

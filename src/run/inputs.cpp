@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "data/problem_file.hpp"
 #include "model/families/family.hpp"
+#include "rl/algorithms/algorithm.hpp"
 #include "run/text_choice.hpp"
 
 namespace maxplus {
@@ -98,6 +99,7 @@ void open_rewards(const Deck& deck, InputsFor what, RunInputs* inputs) {
   context.problem_verifiers = verifiers_of(inputs->task ? nullptr : inputs->train.get(),
                                            inputs->task ? std::span<const Problem>() : inputs->held_out);
   context.locate = locate_in(deck, "reward");
+  if (inputs->answers) return;
   if (what == InputsFor::training) inputs->reward = make_reward_function(deck.reward, context);
   if (!inputs->held_out.empty())
     inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
@@ -147,15 +149,35 @@ void require_room(const Deck& deck, std::int64_t longest, std::int64_t room) {
             fmt::format("[model] context = {}", answers + longest)});
 }
 
-std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::string& path, const RunInputs& inputs,
-                                               std::vector<std::string>* notes) {
+// A held-out file of `eval` is of problems, whatever the deck's algorithm.
+bool learns_from_answers(const Deck& deck, InputsFor what) {
+  return what == InputsFor::training && learns_from_answers(deck.algorithm);
+}
+
+void open_answers(const Deck& deck, const std::shared_ptr<const ProblemSource>& held_out, RunInputs* inputs) {
+  AnswerFileOptions options;
+  options.pairs_only = deck.algorithm.name != "kto";
+  options.context = inputs->model.config.context;
+  const Tokenizer* tokenizer = inputs->model.tokenizer.get();
+  inputs->answers = std::make_shared<AnswerSource>(inputs->train, tokenizer, options);
+  inputs->longest_recorded = inputs->answers->longest();
+  if (!held_out) return;
+  options.pairs_only = true;
+  options.most_lines = deck.eval.problems;
+  inputs->held_out_answers = std::make_shared<AnswerSource>(held_out, tokenizer, options);
+  inputs->longest_recorded = std::max(inputs->longest_recorded, inputs->held_out_answers->longest());
+}
+
+std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::string& path, InputsFor what,
+                                               const RunInputs& inputs, std::vector<std::string>* notes) {
   ProblemFileOptions options;
   options.prompt_key = deck.data.prompt_key;
   options.answer_key = deck.data.answer_key;
   options.id_key = deck.data.id_key;
   options.verifier_key = deck.data.verifier_key;
   options.on_bad_line = on_bad_line_of(deck.data.on_bad_line);
-  options.max_prompt_tokens = room_for_prompts(deck, inputs.model.config);
+  options.max_prompt_tokens =
+      learns_from_answers(deck, what) ? inputs.model.config.context - 1 : room_for_prompts(deck, inputs.model.config);
   options.answer = ProblemFileOptions::Answer::optional;
   for (const VerifierEntry& entry : verifiers()) options.verifiers.emplace_back(entry.name);
   try {
@@ -245,7 +267,8 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
   }
   inputs.stop = stop_tokens(deck, inputs.model);
 
-  const std::int64_t room = room_for_prompts(deck, inputs.model.config);
+  const std::int64_t room =
+      learns_from_answers(deck, what) ? inputs.model.config.context : room_for_prompts(deck, inputs.model.config);
   std::shared_ptr<const ProblemSource> held_out;
   if (inputs.task) {
     inputs.train = inputs.task->train();
@@ -253,8 +276,8 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
     require_room(deck, std::max(longest_prompt(*inputs.train), longest_prompt(*held_out)), room);
   } else {
     const bool wanted = what == InputsFor::training || (what == InputsFor::replay && !deck.data.train.empty());
-    if (wanted) inputs.train = load_file(deck, deck.data.train, inputs, &inputs.notes);
-    if (!deck.data.eval.empty()) held_out = load_file(deck, deck.data.eval, inputs, &inputs.notes);
+    if (wanted) inputs.train = load_file(deck, deck.data.train, what, inputs, &inputs.notes);
+    if (!deck.data.eval.empty()) held_out = load_file(deck, deck.data.eval, what, inputs, &inputs.notes);
   }
   if (held_out) {
     inputs.held_out_in_all = held_out->size();
@@ -265,6 +288,7 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
   }
   if (inputs.train) inputs.longest_prompt = std::max(inputs.longest_prompt, longest_prompt(*inputs.train));
 
+  if (learns_from_answers(deck, what)) open_answers(deck, held_out, &inputs);
   open_rewards(deck, what, &inputs);
   return inputs;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/answer_file.hpp"
 #include "data/demonstration.hpp"
 #include "data/problem_source.hpp"
 #include "data/task.hpp"
@@ -21,10 +22,12 @@ struct RunInputs {
   OpenedModel model;
   std::shared_ptr<const Task> task;            // none for files
   std::shared_ptr<const ProblemSource> train;  // none where nothing is trained
-  std::vector<Problem> held_out;               // as many as [eval] problems asks for
+  // Instead of drawn answers, for algorithms that learn from a file of them; absent otherwise.
+  std::shared_ptr<const AnswerSource> answers, held_out_answers;
+  std::vector<Problem> held_out;  // as many as [eval] problems asks for
   std::int64_t held_out_in_all = 0;
   std::int64_t longest_prompt = 1;    // over training and held-out problems
-  std::int64_t longest_recorded = 0;  // of `replay`: the longest prompt and response together
+  std::int64_t longest_recorded = 0;  // of `replay` and of answers in a file: the longest prompt and response together
   std::shared_ptr<const RewardFunction> reward, evaluation_reward;
   std::vector<std::int32_t> stop;  // token ids that end a rollout
   std::vector<std::string> notes;  // for the log: lines left out, sizes

@@ -183,9 +183,9 @@ void add_groups(MetricsRow* row, std::span<const Experience> experiences) {
 }  // namespace
 
 void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences,
-                            const std::vector<std::string>& part_names) {
+                            const std::vector<std::string>& part_names, Rewards rewards) {
   row->set("rollouts", static_cast<std::int64_t>(experiences.size()));
-  add_rewards(row, experiences, part_names);
+  if (rewards == Rewards::judged) add_rewards(row, experiences, part_names);
   add_lengths(row, experiences);
   add_groups(row, experiences);
 }
@@ -195,7 +195,7 @@ namespace {
 // Returns the first step that trained a token, or null.
 const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) {
   std::int64_t trained = 0, processed = 0, skipped = 0;
-  Summary loss, policy, kl, gradient, update, tokens, sequences;
+  Summary loss, policy, kl, gradient, update, tokens, sequences, pairs_right, margin;
   const StepReport* first = nullptr;
   // Means over tokens of all steps together.
   double entropy = 0, ratio = 0, kl_old = 0, kl_reference = 0, low = 0, high = 0, smallest = 0, largest = 0,
@@ -211,6 +211,7 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
     loss.add(s.loss);
     policy.add(s.policy_loss);
     kl.add(s.kl_loss);
+    if (s.pairs > 0) pairs_right.add(s.preference_accuracy), margin.add(s.preference_margin);
     const double weight = static_cast<double>(s.tokens_trained);
     trained += s.tokens_trained;
     entropy += weight * s.entropy_mean;
@@ -239,6 +240,8 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
   const double weight = static_cast<double>(trained);
   set_mean(row, "loss", loss);
   set_mean(row, "policy_loss", policy);
+  set_mean(row, "preference_accuracy", pairs_right);
+  set_mean(row, "preference_margin", margin);
   if (first->has_reference) {
     set_mean(row, "kl_loss", kl);
     row->set("kl_reference", kl_reference / weight);

@@ -38,9 +38,11 @@ class MetricsRow {
 };
 
 // rollouts, groups, reward, accuracy, verdicts, lengths, advantages of an iteration's experiences in rollout order, in
-// double. `part_names` names the parts of the reward, if it has parts.
+// double. `part_names` names the parts of the reward, if it has parts. Nothing of rewards where a file said which
+// answer is good.
+enum class Rewards : std::uint8_t { judged, given };
 void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences,
-                            const std::vector<std::string>& part_names);
+                            const std::vector<std::string>& part_names, Rewards rewards = Rewards::judged);
 
 // What one update tells (a line of updates.jsonl), and what the updates of an iteration tell together. Nothing is set
 // that no token was trained for.

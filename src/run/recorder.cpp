@@ -272,7 +272,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   if (inputs_.reward && inputs_.reward->parts().size() > 1) {
     for (const RewardFunction::Part& part : inputs_.reward->parts()) parts.push_back(part.name);
   }
-  add_rollout_statistics(&row, experiences, parts);
+  add_rollout_statistics(&row, experiences, parts, inputs_.answers ? Rewards::given : Rewards::judged);
   add_step_statistics(&row, steps);
   row.set("problems", facts.groups);
   row.set("groups_dropped", facts.groups_dropped);
@@ -282,7 +282,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   std::int64_t trained_rows = 0, trained = 0;
   for (const StepReport& step : steps) trained_rows += step.tokens_processed, trained += step.tokens_trained;
   row.set("tokens_processed", facts.tokens_processed + trained_rows);
-  if (!facts.replayed) {
+  if (facts.drawn) {
     row.set("tokens_generated", facts.tokens_generated);
     row.set("seconds_generation", facts.seconds_generation);
     row.set("seconds_assessment", facts.seconds_assessment);

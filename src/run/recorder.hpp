@@ -40,7 +40,7 @@ struct IterationFacts {
   std::int64_t tokens_generated = 0, tokens_processed = 0, steps_skipped = 0;
   double seconds_generation = 0, seconds_assessment = 0, seconds_training = 0, tail_share = 0;
   double seconds_communication = 0;
-  bool replayed = false;  // nothing was drawn or judged
+  bool drawn = true;  // and judged; not of a replay, and not of answers from a file
 };
 
 class Recorder {

@@ -154,6 +154,7 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
 
 TrainingRun::Collected TrainingRun::collect(std::int64_t iteration) {
   if (!options_.replay_file.empty()) return collect_recorded(iteration);
+  if (inputs_.answers) return collect_answers(iteration);
   const std::int64_t wanted = deck_.generation.problems_per_iteration;
   const std::int64_t rounds = resamples(deck_) ? 1 + deck_.generation.resample_rounds : 1;
   Collected all;

@@ -73,8 +73,10 @@ EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, 
 
 EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
-  const std::int64_t longest =
-      std::max(std::min(inputs.model.config.context, inputs.longest_prompt + answers), inputs.longest_recorded);
+  const std::int64_t drawn = std::min(inputs.model.config.context, inputs.longest_prompt + answers);
+  // Of rules that compare the answers of a group, two stand in one batch.
+  const bool joins = make_algorithm(deck.algorithm, deck.generation.max_new_tokens)->joins_groups();
+  const std::int64_t longest = std::max(inputs.answers ? 1 : drawn + (joins ? answers : 0), inputs.longest_recorded);
   EngineShape shape;
   shape.model = inputs.model.config;
   shape.arithmetic = arithmetic_here(deck.model.compute);
@@ -91,9 +93,11 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   generation.new_tokens = answers;
   generation.prefill_tokens =
       std::max(generation.rows, std::min<std::int64_t>(1024, generation.prompt_tokens * generation.rows));
-  shape.generation = generation;
-  shape.limits.extend_tokens = generation.prefill_tokens;
-  shape.limits.extend_rows = Generator::rows_asked(generation);
+  if (!inputs.answers) {
+    shape.generation = generation;
+    shape.limits.extend_tokens = generation.prefill_tokens;
+    shape.limits.extend_rows = Generator::rows_asked(generation);
+  }
   shape.limits.head_block = head_block_rows(inputs.model.config.vocabulary);
   shape.optimizer = deck.optimizer;
   shape.reference = deck.reference.has_value();
@@ -263,7 +267,7 @@ TrainingRun::Next TrainingRun::iterate() {
   facts.seconds_communication = maximum_of(world_, world_.traffic().seconds - talked_before);
   facts.steps_skipped = steps_skipped_;
   facts.tail_share = collected.tail_share;
-  facts.replayed = !options_.replay_file.empty();
+  facts.drawn = options_.replay_file.empty() && !inputs_.answers;
   MetricsRow row = recorder_->iteration_row(facts, collected.experiences, steps, state_);
   recorder_->rollouts(collected.experiences, iteration);
   const double seconds = timer.seconds();
@@ -326,6 +330,11 @@ TrainingRun::Next TrainingRun::evaluate_into(MetricsRow* row, std::int64_t itera
   watchdog_->beat("evaluation");
   const Timer timer;
   const Trace::Span span(*trace_, "generator", "evaluation", iteration);
+  if (inputs_.held_out_answers) {
+    evaluate_answers(row);
+    row->set("seconds_evaluation", maximum_of(world_, timer.seconds()));
+    return Next::go_on;
+  }
   const EvaluationRequest request = evaluation_request(deck_, inputs_, static_cast<std::uint32_t>(iteration));
   const EvaluationResult result =
       evaluate(request, engine_->generator(), *evaluation_assessor_, world_, stop_request());

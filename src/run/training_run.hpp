@@ -75,6 +75,7 @@ class TrainingRun {
   Next iterate();
   Collected collect(std::int64_t iteration);
   Collected collect_recorded(std::int64_t iteration);
+  Collected collect_answers(std::int64_t iteration);
   Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
                            std::int64_t groups);
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
@@ -87,6 +88,7 @@ class TrainingRun {
   void fill_greedy_rewards(std::vector<Experience>* experiences, const std::vector<Rollout>& greedy);
   std::vector<StepReport> train_on(Collected* collected, std::int64_t iteration);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
+  void evaluate_answers(MetricsRow* row);
   Next finish_iteration(MetricsRow row);  // evaluation if due, the line, the checkpoint
   void save();
   bool stop_agreed();  // collective

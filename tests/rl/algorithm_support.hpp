@@ -55,8 +55,15 @@ inline std::vector<float> moved(const Experience& e, double by, std::uint64_t se
 }
 
 inline TokenTerms terms_of(const Experience& e, const std::vector<float>& log_prob, const std::vector<float>& entropy) {
-  return {log_prob,    entropy, e.rollout.log_prob, e.assessment.reference_log_prob, e.advantage, e.rollout.trainable,
-          e.proximal_log_prob, e.rollout.version, 3};
+  return {log_prob,
+          entropy,
+          e.rollout.log_prob,
+          e.assessment.reference_log_prob,
+          e.advantage,
+          e.rollout.trainable,
+          e.proximal_log_prob,
+          e.rollout.version,
+          3};
 }
 
 // Group 2 with mixed rewards, group 7 with equal ones; lengths 1 to 7, one fully masked, drawn with different versions.
@@ -75,12 +82,10 @@ inline std::vector<Experience> two_groups() {
   return list;
 }
 
-// Every rule by its name, and combinations of their keys.
+// Every policy-gradient rule by its name, and combinations of their keys.
 inline std::vector<AlgorithmTable> many_tables() {
   std::vector<AlgorithmTable> tables;
-  for (const std::string& name : algorithm_names()) {
-    if (name != "sft") tables.push_back(table_of(name));
-  }
+  for (const std::string& name : recipe_names()) tables.push_back(table_of(name));
   for (const char* kl : {"k1", "k2", "k3"}) {
     AlgorithmTable t = table_of("grpo");
     t.kl = kl;
@@ -100,7 +105,8 @@ inline std::vector<AlgorithmTable> many_tables() {
   };
   with("grpo", [](AlgorithmTable& t) { t.truncated_importance_cap = 1.2; });
   with("dapo", [](AlgorithmTable& t) { t.importance_mask = "token", t.importance_low = 0.8, t.importance_high = 1.3; });
-  with("gspo", [](AlgorithmTable& t) { t.importance_mask = "sequence", t.importance_low = 0.9, t.importance_high = 1.1; });
+  with("gspo",
+       [](AlgorithmTable& t) { t.importance_mask = "sequence", t.importance_low = 0.9, t.importance_high = 1.1; });
   with("decoupled_ppo", [](AlgorithmTable& t) { t.proximal = "behaviour"; });
   with("decoupled_ppo", [](AlgorithmTable& t) { t.proximal = "interpolate"; });
   with("reinforce", [](AlgorithmTable& t) { t.proximal = "recompute", t.truncated_importance_cap = 2; });
@@ -114,8 +120,8 @@ inline std::vector<AlgorithmTable> many_tables() {
 }
 
 inline std::string text_of(const AlgorithmTable& t) {
-  return t.name + " kl " + t.kl + " ratio " + t.ratio.value_or("-") + " proximal " + t.proximal.value_or("-") + " mask " +
-         t.importance_mask.value_or("-");
+  return t.name + " kl " + t.kl + " ratio " + t.ratio.value_or("-") + " proximal " + t.proximal.value_or("-") +
+         " mask " + t.importance_mask.value_or("-");
 }
 
 inline PolicySettings settings_of(const AlgorithmTable& table) {
@@ -129,8 +135,15 @@ struct WideStep {
   StepStatistics statistics;
 
   DoubleTerms terms(std::size_t i) const {
-    return {log_prob[i], entropy[i], old_log_prob[i], reference[i], advantage[i], experiences[i].rollout.trainable,
-            proximal[i], experiences[i].rollout.version, 3};
+    return {log_prob[i],
+            entropy[i],
+            old_log_prob[i],
+            reference[i],
+            advantage[i],
+            experiences[i].rollout.trainable,
+            proximal[i],
+            experiences[i].rollout.version,
+            3};
   }
   double loss(const PolicyRule& rule) const {
     double sum = 0;

@@ -1,5 +1,5 @@
-// Losses and gradients against PyTorch in float64 (tests/data/rl/losses.jsonl): our core in double, and the Algorithm on
-// floats. Families that have no rule here yet are named in kNotYet, so that nothing is left out unseen.
+// Losses and gradients against PyTorch in float64 (tests/data/rl/losses.jsonl): our core in double, and the Algorithm
+// on floats. Families that are compared elsewhere are named in kElsewhere, so that nothing is left out unseen.
 #include <fstream>
 #include <map>
 #include <set>
@@ -24,7 +24,7 @@ std::vector<Json> golden_cases() {
 }
 
 // Of ppo the policy and entropy terms are compared; its value term waits for the critic.
-const std::set<std::string> kNotYet = {"dpo", "ipo", "kto"};
+const std::set<std::string> kElsewhere = {"dpo", "ipo", "kto"};  // preference_test.cpp
 
 // What a case says, as the keys of a deck.
 AlgorithmTable table_of_config(const Json& config) {
@@ -33,7 +33,8 @@ AlgorithmTable table_of_config(const Json& config) {
   const bool of_clip = name == "ppo" || name == "dual_clip" || name == "tis";
   table.name = of_clip ? "grpo" : name == "rloo_clipped_sequence" ? "rloo" : name;
   const auto number = [&config](const char* key) {
-    return config.contains(key) && !config[key].is_null() ? std::optional<double>(config[key].get<double>()) : std::nullopt;
+    return config.contains(key) && !config[key].is_null() ? std::optional<double>(config[key].get<double>())
+                                                          : std::nullopt;
   };
   table.clip_low = number("clip_low");
   table.clip_high = number("clip_high");
@@ -53,7 +54,8 @@ AlgorithmTable table_of_config(const Json& config) {
     table.kl_coefficient = number("kl_coef");
   }
   table.truncated_importance_cap = number("tis_cap");
-  if (config.contains("weight_cap_mode") && config["weight_cap_mode"] == "truncate") table.truncated_importance_cap = number("weight_cap");
+  if (config.contains("weight_cap_mode") && config["weight_cap_mode"] == "truncate")
+    table.truncated_importance_cap = number("weight_cap");
   if (config.contains("weight_cap_mode") && config["weight_cap_mode"] == "mask") {
     table.importance_mask = "token";
     table.importance_low = 0;
@@ -104,16 +106,18 @@ Sums evaluate(const Json& c, const PolicyGradient& algorithm) {
     const auto values = [&](const char* key) {
       return c.contains(key) ? part<Number>(c[key], offset[i], offset[i + 1]) : std::vector<Number>();
     };
-    const auto log_prob = values("logp_new"), entropy = values("entropy"), old = values(drawn), reference = values("logp_ref"),
-               advantage = values("advantage"), anchor = three ? values(proximal) : std::vector<Number>();
+    const auto log_prob = values("logp_new"), entropy = values("entropy"), old = values(drawn),
+               reference = values("logp_ref"), advantage = values("advantage"),
+               anchor = three ? values(proximal) : std::vector<Number>();
     const auto mask = part<std::uint8_t>(c["mask"], offset[i], offset[i + 1]);
     if constexpr (std::is_same_v<Number, double>) {
-      const DoubleLoss l = policy_loss(DoubleTerms{log_prob, entropy, old, reference, advantage, mask, anchor}, statistics,
-                                       algorithm.settings().policy);
+      const DoubleLoss l = policy_loss(DoubleTerms{log_prob, entropy, old, reference, advantage, mask, anchor},
+                                       statistics, algorithm.settings().policy);
       sums.add(l.sums);
       sums.add_gradients(l.d_log_prob, l.d_entropy);
     } else {
-      const TokenLoss l = algorithm.loss(TokenTerms{log_prob, entropy, old, reference, advantage, mask, anchor}, statistics);
+      const TokenLoss l =
+          algorithm.loss(TokenTerms{log_prob, entropy, old, reference, advantage, mask, anchor}, statistics);
       sums.add(l);
       sums.add_gradients(l.d_log_prob, l.d_entropy);
     }
@@ -158,12 +162,12 @@ Worst compare(const Json& c, const Sums& ours, double tolerance) {
 }
 
 TEST(GoldenLoss, AgreesWithPyTorchInDoubleAndInFloat) {
-  std::map<std::string, int> checked, waiting;
+  std::map<std::string, int> checked, elsewhere;
   std::map<std::string, Worst> worst;
   for (const Json& c : golden_cases()) {
     const std::string family = c["config"]["algorithm"];
-    if (kNotYet.count(family) > 0) {
-      ++waiting[family];
+    if (kElsewhere.count(family) > 0) {
+      ++elsewhere[family];
       continue;
     }
     SCOPED_TRACE(c["name"].get<std::string>());
@@ -176,7 +180,8 @@ TEST(GoldenLoss, AgreesWithPyTorchInDoubleAndInFloat) {
     compare(c, evaluate<float>(c, *algorithm), kFloatTolerance);
     // The golden fraction leaves the second clip of dual_clip out, ours counts every token that lost its gradient.
     if (family != "dual_clip" && c["parts"].contains("clip_fraction")) {
-      EXPECT_NEAR(static_cast<double>(wide.clipped) / wide.tokens, c["parts"]["clip_fraction"].get<double>(), kDoubleTolerance);
+      EXPECT_NEAR(static_cast<double>(wide.clipped) / wide.tokens, c["parts"]["clip_fraction"].get<double>(),
+                  kDoubleTolerance);
     }
     ++checked[family];
   }
@@ -184,11 +189,12 @@ TEST(GoldenLoss, AgreesWithPyTorchInDoubleAndInFloat) {
     RecordProperty(family, fmt::format("{} cases, value {:.1e}, gradient {:.1e}", checked[family], differences.value,
                                        differences.gradient));
   }
-  const std::map<std::string, int> all = {{"ppo", 6},       {"grpo", 9},         {"dr_grpo", 4},   {"dapo", 4},
-                                          {"gspo", 4},      {"cispo", 4},        {"rloo", 2},      {"rloo_clipped_sequence", 2},
-                                          {"dual_clip", 4}, {"reinforce_pp", 4}, {"tis", 4},       {"decoupled_ppo", 4}};
+  const std::map<std::string, int> all = {
+      {"ppo", 6},       {"grpo", 9},         {"dr_grpo", 4}, {"dapo", 4},
+      {"gspo", 4},      {"cispo", 4},        {"rloo", 2},    {"rloo_clipped_sequence", 2},
+      {"dual_clip", 4}, {"reinforce_pp", 4}, {"tis", 4},     {"decoupled_ppo", 4}};
   EXPECT_EQ(checked, all);  // grpo: its own 6 and the 3 of the KL estimators
-  EXPECT_EQ(waiting, (std::map<std::string, int>{{"dpo", 4}, {"ipo", 3}, {"kto", 3}}));
+  EXPECT_EQ(elsewhere, (std::map<std::string, int>{{"dpo", 4}, {"ipo", 3}, {"kto", 3}}));
 }
 
 TEST(GoldenKl, ValuesAndSlopesAgree) {
@@ -202,7 +208,8 @@ TEST(GoldenKl, ValuesAndSlopesAgree) {
       for (std::size_t t = 0; t < c["logp"].size(); ++t) {
         const KlTerm term = kl_term(kl_estimator_of(name), c["logp"][t], c["logp_ref"][t]);
         EXPECT_NEAR(term.value, c[name][t].get<double>(), kDoubleTolerance * std::max(1.0, term.value));
-        EXPECT_NEAR(term.slope, c[std::string("d_") + name][t].get<double>(), kDoubleTolerance * std::max(1.0, std::abs(term.slope)));
+        EXPECT_NEAR(term.slope, c[std::string("d_") + name][t].get<double>(),
+                    kDoubleTolerance * std::max(1.0, std::abs(term.slope)));
       }
     }
     ++checked;

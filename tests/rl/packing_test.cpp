@@ -20,9 +20,11 @@ std::vector<Experience> step_of(int groups, std::uint64_t seed) {
     const int members = 1 + static_cast<int>(draw(seed, 3 * u) * 6);
     const auto prompt = static_cast<std::size_t>(1 + draw(seed, 3 * u + 1) * 9);
     for (int k = 0; k < members; ++k) {
-      Experience e = testing_rl::rollout(g, 0, static_cast<std::int64_t>(draw(seed + 1, 100 * u + static_cast<std::uint64_t>(k)) * 40), 7);
+      Experience e = testing_rl::rollout(
+          g, 0, static_cast<std::int64_t>(draw(seed + 1, 100 * u + static_cast<std::uint64_t>(k)) * 40), 7);
       e.problem.prompt.assign(prompt, static_cast<std::int32_t>(g));
-      for (std::size_t t = 0; t < e.rollout.token.size(); ++t) e.rollout.token[t] = static_cast<std::int32_t>(1000 * k + static_cast<int>(t));
+      for (std::size_t t = 0; t < e.rollout.token.size(); ++t)
+        e.rollout.token[t] = static_cast<std::int32_t>(1000 * k + static_cast<int>(t));
       step.push_back(e);
     }
   }
@@ -33,7 +35,9 @@ std::vector<Experience> step_of(int groups, std::uint64_t seed) {
 std::vector<Experience> step_of(int groups, std::uint64_t seed, std::size_t common) {
   std::vector<Experience> step = step_of(groups, seed);
   for (Experience& e : step) {
-    for (std::size_t t = 0; t < common; ++t) e.problem.prompt.insert(e.problem.prompt.begin() + static_cast<std::ptrdiff_t>(t), static_cast<std::int32_t>(500 + t));
+    for (std::size_t t = 0; t < common; ++t)
+      e.problem.prompt.insert(e.problem.prompt.begin() + static_cast<std::ptrdiff_t>(t),
+                              static_cast<std::int32_t>(500 + t));
   }
   return step;
 }
@@ -90,7 +94,8 @@ TEST(PlanStep, CutsSlicesOfAboutEqualTokens) {
   for (const auto& slice : plan.slice) {
     ASSERT_EQ(slice.size(), 1u);
     // a quarter of a slice for each of its two cuts, half a rollout and a repeated prompt at each
-    EXPECT_NEAR(static_cast<double>(packed_size(list, slice[0]).tokens), static_cast<double>(ideal), 0.5 * static_cast<double>(ideal) + 60);
+    EXPECT_NEAR(static_cast<double>(packed_size(list, slice[0]).tokens), static_cast<double>(ideal),
+                0.5 * static_cast<double>(ideal) + 60);
   }
 }
 
@@ -131,8 +136,10 @@ TEST(PlanStep, TakesOneRolloutMoreSlicesThanRolloutsAndNone) {
 std::vector<std::int32_t> path(const TokenBatch& batch, std::int32_t row) {
   std::int32_t segment = 0;
   while (batch.offset[static_cast<std::size_t>(segment) + 1] <= row) ++segment;
-  std::vector<std::int32_t> tokens(batch.token.begin() + batch.offset[static_cast<std::size_t>(segment)], batch.token.begin() + row + 1);
-  for (std::int32_t parent = batch.parent[static_cast<std::size_t>(segment)]; parent >= 0; parent = batch.parent[static_cast<std::size_t>(parent)]) {
+  std::vector<std::int32_t> tokens(batch.token.begin() + batch.offset[static_cast<std::size_t>(segment)],
+                                   batch.token.begin() + row + 1);
+  for (std::int32_t parent = batch.parent[static_cast<std::size_t>(segment)]; parent >= 0;
+       parent = batch.parent[static_cast<std::size_t>(parent)]) {
     const auto from = batch.token.begin() + batch.offset[static_cast<std::size_t>(parent)];
     tokens.insert(tokens.begin(), from, from + batch.length(parent));
   }
@@ -147,7 +154,8 @@ TEST_P(BuildMicroBatchWithCommon, AsksEveryResponseTokenOfTheRowBeforeIt) {
   for (const auto& slice : plan_step(list, 3, 150).slice) {
     for (const RolloutList& rollouts : slice) {
       const MicroBatch m = build_micro_batch(list, rollouts);
-      EXPECT_EQ((PackedSize{m.batch.tokens(), m.batch.segments(), static_cast<std::int64_t>(m.row.size())}), packed_size(list, rollouts));
+      EXPECT_EQ((PackedSize{m.batch.tokens(), m.batch.segments(), static_cast<std::int64_t>(m.row.size())}),
+                packed_size(list, rollouts));
       EXPECT_TRUE(std::is_sorted(m.row.begin(), m.row.end()));
       std::vector<std::size_t> seen(rollouts.size(), 0);
       for (std::size_t i = 0; i < m.row.size(); ++i) {
@@ -171,7 +179,8 @@ INSTANTIATE_TEST_SUITE_P(Tokens, BuildMicroBatchWithCommon, testing::ValuesIn(kC
 
 TEST(BuildMicroBatch, KeepsTheCommonBeginningOnce) {
   const std::vector<Experience> step = step_of(9, 21, 40), apart = step_of(9, 21);
-  const PackedSize together = packed_size(pointers(step), upto(step.size())), without = packed_size(pointers(apart), upto(apart.size()));
+  const PackedSize together = packed_size(pointers(step), upto(step.size())),
+                   without = packed_size(pointers(apart), upto(apart.size()));
   EXPECT_EQ(together.tokens, without.tokens + 40);
   EXPECT_EQ(together.segments, without.segments + 1);
   // One prompt alone, and a prompt that is the beginning of all others.
@@ -207,6 +216,26 @@ TEST(BuildMicroBatch, SortsValuesByRolloutAndBack) {
     EXPECT_EQ(lists[k], std::vector<float>(step[k].rollout.token.begin(), step[k].rollout.token.end()));
   }
   EXPECT_EQ(by_target(m, lists), values);
+}
+
+TEST(PlanStep, CutsBetweenGroupsOnlyWhereTheyMayNotBeCut) {
+  for (const int groups : {0, 1, 2, 7, 33}) {
+    for (const int slices : {1, 2, 8}) {
+      for (const std::int64_t tokens : {1, 37, 200, 100000}) {
+        const std::vector<Experience> step = step_of(groups, 5);
+        const StepPlan plan = plan_step(pointers(step), slices, tokens, GroupCut::between);
+        EXPECT_EQ(flat(plan), upto(step.size()));
+        for (const auto& slice : plan.slice) {
+          for (const RolloutList& m : slice) {
+            const auto group_at = [&](std::int64_t i) { return step[static_cast<std::size_t>(i)].rollout.group; };
+            if (m.front() > 0) EXPECT_NE(group_at(m.front() - 1), group_at(m.front()));
+            const bool one_group = group_at(m.front()) == group_at(m.back());
+            if (!one_group) EXPECT_LE(packed_size(pointers(step), m).tokens, tokens);
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct StepStatistics {
   double tokens = 0;     // trainable tokens that take part
   double sequences = 0;  // rollouts that take part, fully masked ones included
   double largest_square = std::numeric_limits<double>::infinity();  // of the log-ratios that M2PO keeps
+  double reference_point = 0;                                       // of KTO
 };
 
 // One rollout's terms, a response token each. Spans of equal length; empty where there is none and no term needs it.
@@ -55,6 +56,9 @@ struct TokenLoss {
   std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0;
   std::int64_t importance_weighed = 0;  // tokens, of rules that weigh by importance; among them those whose weight
   std::int64_t importance_truncated = 0, importance_masked = 0;  // was capped, or is 0
+  std::int64_t pairs = 0,
+               pairs_right = 0;  // of rules that compare answers: the pair stands in its chosen answer's loss
+  double margin_sum = 0;         // over pairs, of what the rule compares
 };
 
 class Algorithm {
@@ -71,12 +75,22 @@ class Algorithm {
   virtual bool takes_part(const Experience& experience) const = 0;
   virtual StepStatistics prepare(std::span<const Experience* const> step) const = 0;
   virtual TokenLoss loss(const TokenTerms& terms, const StepStatistics& statistics) const = 0;
+  // Whether the rollouts of a group that take part must be seen at once: then a step is cut between groups only.
+  virtual bool joins_groups() const { return false; }
+  // The members of one group that are trained together, all of them if joins_groups(); a loss each, in their order.
+  virtual std::vector<TokenLoss> group_loss(std::span<const TokenTerms> members,
+                                            const StepStatistics& statistics) const;
+  // What an answer is worth to the rule, of rules that compare answers: the more, the better.
+  virtual double worth(const TokenTerms&) const { return 0; }
   // The estimator, formula and deviations from the paper's defaults, for the log: one line each.
   virtual std::vector<std::string> describe() const = 0;
 };
 
 // Whether groups of equal rewards are to be drawn anew: the key, or else the algorithm's own default (dapo: yes).
 bool wants_dynamic_sampling(const AlgorithmTable& table);
+
+// Whether the rule learns from a file of pairs or marked answers, so that nothing is drawn or judged.
+bool learns_from_answers(const AlgorithmTable& table);
 
 // Throws Error(ExitCode::config) with the nearest name.
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmTable& table, std::int64_t max_new_tokens);

@@ -169,6 +169,20 @@ DoubleLoss policy_loss(const DoubleTerms& terms, const StepStatistics& statistic
   return result;
 }
 
+TokenLoss token_metrics(const TokenTerms& terms) {
+  const std::vector<double> log_prob = widen(terms.log_prob), entropy = widen(terms.entropy),
+                            old_log_prob = terms.old_log_prob.empty() ? log_prob : widen(terms.old_log_prob),
+                            reference = widen(terms.reference_log_prob);
+  DoubleTerms wide;
+  wide.log_prob = log_prob, wide.entropy = entropy, wide.old_log_prob = old_log_prob;
+  wide.reference_log_prob = reference;
+  TokenLoss sums;
+  for (std::size_t t = 0; t < terms.trainable.size(); ++t) {
+    if (terms.trainable[t] != 0) add_metrics(wide, old_log_prob[t], t, sums);
+  }
+  return sums;
+}
+
 TokenLoss policy_loss(const TokenTerms& terms, const StepStatistics& statistics, const PolicyRule& rule) {
   const std::vector<double> log_prob = widen(terms.log_prob), entropy = widen(terms.entropy),
                             old_log_prob = widen(terms.old_log_prob), reference = widen(terms.reference_log_prob),

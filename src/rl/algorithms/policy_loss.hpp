@@ -59,7 +59,11 @@ struct DoubleLoss {
 
 DoubleLoss policy_loss(const DoubleTerms& terms, const StepStatistics& statistics, const PolicyRule& rule);
 
-// The same on the spans of an Algorithm; gradients are rounded to float at the end.
+// What metrics want to know of a rollout's trainable tokens, whatever the rule; the ratio is to the sampler's record,
+// and 1 where there is none.
+TokenLoss token_metrics(const TokenTerms& terms);
+
+// The loss on the spans of an Algorithm; gradients are rounded to float at the end.
 TokenLoss policy_loss(const TokenTerms& terms, const StepStatistics& statistics, const PolicyRule& rule);
 
 }  // namespace maxplus

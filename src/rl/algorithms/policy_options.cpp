@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "deck/tables.hpp"
+#include "rl/algorithms/given_keys.hpp"
 
 namespace maxplus {
 
@@ -16,36 +17,6 @@ using Faults = std::vector<Fault>;
 // `found` begins with the key, by which the checker of decks finds the line.
 void refuse(Faults& faults, const std::string& found, const std::string& expected) {
   faults.push_back({"", "[algorithm] " + found, expected, ""});
-}
-
-struct GivenKey {
-  std::string name, value;
-};
-
-template <class Value>
-void add_given(std::vector<GivenKey>& keys, const char* name, const std::optional<Value>& value) {
-  if (value) keys.push_back({name, fmt::format("{}", *value)});
-}
-
-// Those that some rule has no meaning for.
-std::vector<GivenKey> given_keys(const AlgorithmTable& t) {
-  std::vector<GivenKey> keys;
-  add_given(keys, "clip_low", t.clip_low);
-  add_given(keys, "clip_high", t.clip_high);
-  add_given(keys, "dual_clip", t.dual_clip);
-  add_given(keys, "std", t.std);
-  add_given(keys, "scope", t.scope);
-  add_given(keys, "epsilon", t.epsilon);
-  add_given(keys, "aggregation", t.aggregation);
-  add_given(keys, "ratio", t.ratio);
-  add_given(keys, "proximal", t.proximal);
-  add_given(keys, "truncated_importance_cap", t.truncated_importance_cap);
-  add_given(keys, "importance_mask", t.importance_mask);
-  add_given(keys, "sapo_tau_positive", t.sapo_tau_positive);
-  add_given(keys, "sapo_tau_negative", t.sapo_tau_negative);
-  add_given(keys, "opmd_tau", t.opmd_tau);
-  add_given(keys, "m2_threshold", t.m2_threshold);
-  return keys;
 }
 
 // What the objective leaves without a use.
@@ -64,6 +35,7 @@ std::vector<RefusedKey> without_use(Objective objective) {
   }
   if (objective != Objective::anchored) keys.push_back({"opmd_tau", "it belongs to opmd"});
   if (objective != Objective::plain_ratio) keys.push_back({"m2_threshold", "it belongs to m2po"});
+  for (const char* key : kPreferenceKeys) keys.push_back({key, "it belongs to the rules that learn from preferences"});
   return keys;
 }
 

@@ -1,4 +1,5 @@
-// The algorithms by name: the policy-gradient rules (recipe.cpp) and those that are classes of their own.
+// The algorithms by name: the policy-gradient rules (recipe.cpp), those of preferences, and those that are classes of
+// their own.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "deck/tables.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "rl/algorithms/policy_options.hpp"
+#include "rl/algorithms/preference.hpp"
 #include "rl/algorithms/sft.hpp"
 
 namespace maxplus {
@@ -15,13 +17,28 @@ namespace maxplus {
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names = recipe_names();
   names.emplace_back("sft");
+  for (std::string& name : preference_names()) names.push_back(std::move(name));
   return names;
+}
+
+bool learns_from_answers(const AlgorithmTable& table) {
+  const std::optional<PreferenceSettings> settings = preference_defaults(table.name);
+  return settings && !settings->online;
+}
+
+std::vector<TokenLoss> Algorithm::group_loss(std::span<const TokenTerms> members,
+                                             const StepStatistics& statistics) const {
+  std::vector<TokenLoss> losses;
+  losses.reserve(members.size());
+  for (const TokenTerms& terms : members) losses.push_back(loss(terms, statistics));
+  return losses;
 }
 
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmTable& table, std::int64_t max_new_tokens) {
   if (const std::optional<Recipe> recipe = find_recipe(table.name, max_new_tokens))
     return make_policy_gradient(table, *recipe, max_new_tokens);
   if (table.name == "sft") return std::make_unique<Sft>();
+  if (preference_defaults(table.name)) return make_preference(table);
   const std::vector<std::string> known = algorithm_names();
   throw Error(
       ExitCode::config,

@@ -1,0 +1,20 @@
+#pragma once
+// The keys of a deck's [algorithm] that are given and that some rule has no meaning for.
+
+#include <string>
+#include <vector>
+
+namespace maxplus {
+
+struct AlgorithmTable;  // deck/tables.hpp
+
+struct GivenKey {
+  std::string name, value;
+};
+
+std::vector<GivenKey> given_keys(const AlgorithmTable& table);
+
+inline constexpr const char* kPreferenceKeys[] = {"beta",        "label_smoothing",  "margin",
+                                                  "length_mean", "desirable_weight", "undesirable_weight"};
+
+}  // namespace maxplus

@@ -1,0 +1,91 @@
+"""On a file of pairs each rule learns to prefer the answer that repeats the prompt's first word, with the same weights on any number of ranks."""
+import json
+
+from program import Folder, LEARNING_DECK, Report, lines, run, sets
+
+WORDS = [f"w{i}" for i in range(12)]
+DECK = """
+title = "preferences"
+[run]
+seed = 3
+iterations = 40
+checkpoint_every = 0
+out = "{out}"
+[model]
+family = "llama"
+width = 32
+layers = 2
+heads = 4
+kv_heads = 2
+ffn_width = 64
+context = 16
+tie_embeddings = true
+[tokenizer]
+kind = "words"
+words = "WORDS"
+[data]
+train = "pairs.jsonl"
+eval = "held_out.jsonl"
+[generation]
+problems_per_iteration = 24
+max_new_tokens = 4
+[algorithm]
+name = "dpo"
+[optimizer]
+learning_rate = 3e-3
+mini_batches = 1
+micro_batch_tokens = 128
+[eval]
+every = 40
+""".replace("WORDS", " ".join(WORDS))
+RULES = {"dpo": {}, "ipo": {}, "simpo": {}, "orpo": dict(algorithm__beta=1.0), "kto": {}}
+report = Report()
+
+
+def pairs(wanted):
+    """Ordered pairs of different words, with the first and the second word as answers; a third of them are held out."""
+    return [{"prompt": f"{a} {b}", "chosen": a, "rejected": b} for i, a in enumerate(WORDS) for j, b in enumerate(WORDS)
+            if i != j and ((i + 2 * j) % 3 == 0) == wanted]
+
+
+def hashes(out):
+    return [m["weights_hash"] for m in lines(out + "/metrics.jsonl")]
+
+
+def trains(name, settings, ranks, deck):
+    out = folder / f"{name}_{ranks}"
+    done = run(["train", deck, "--out", out, "--quiet"] + sets(algorithm__name=name, **settings), ranks=ranks)
+    return out if report.check(f"preferences: {name} trains on {ranks} rank(s)", done.returncode == 0, done.stderr) else None
+
+
+with Folder() as folder:
+    folder.file("pairs.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(False)))
+    folder.file("held_out.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(True)))
+    deck = folder.deck(DECK)
+    for name, settings in RULES.items():
+        settings = dict(settings, **({} if name in ("simpo", "orpo") else dict(reference__path="policy")))
+        out = trains(name, settings, 2, deck)
+        if not out:
+            continue
+        metrics = lines(out + "/metrics.jsonl")
+        report.check(f"preferences: {name} prefers the right answer to held-out prompts", metrics[-1]["eval_preference_accuracy"] >= 0.9,
+                     [metrics[0].get("eval_preference_accuracy"), metrics[-1]["eval_preference_accuracy"]])
+        report.check(f"preferences: {name} tells nothing of rewards", not any("reward_mean" in m or "accuracy" in m for m in metrics))
+        if name in ("dpo", "kto"):
+            for ranks in (1, 3):
+                other = trains(name, settings, ranks, deck)
+                report.check(f"preferences: {name} has the same weights on 2 and {ranks} ranks", other and hashes(other) == hashes(out))
+
+    alone = run(["train", deck, "--check"])
+    report.check("preferences: dpo without a reference is refused", alone.returncode == 78 and "[reference]" in alone.stderr, alone.stderr)
+    folder.file("bad.jsonl", '{"prompt": "w1 w2", "chosen": "w1"}\n{"prompt": "w1 w2", "chosen": "w1", "rejected": "elsewhere"}\n')
+    bad = run(["train", deck, "--out", folder / "bad"] + sets(data__train=folder / "bad.jsonl", reference__path="policy"))
+    report.check("preferences: bad lines are refused together", bad.returncode == 65 and "bad.jsonl:1" in bad.stderr and "bad.jsonl:2" in bad.stderr, bad.stderr)
+
+    drawn = folder.deck(LEARNING_DECK)
+    out = folder / "online"
+    done = run(["train", drawn, "--out", out, "--quiet"] + sets(algorithm__name="online_dpo", reference__path="policy", run__iterations=2, eval__every=0), ranks=2)
+    if report.check("preferences: online_dpo trains", done.returncode == 0, done.stderr):
+        trained = [m for m in lines(out + "/metrics.jsonl") if "first_ratio_min" in m]
+        report.check("preferences: online_dpo is on policy at first", trained and all(m["first_ratio_min"] == 1 and m["first_ratio_max"] == 1 for m in trained), trained)
+report.finish()
