@@ -12,6 +12,12 @@
 namespace maxplus {
 namespace {
 
+ProblemFileOptions options_of_problems() {
+  ProblemFileOptions options;
+  options.answer = ProblemFileOptions::Answer::optional;
+  return options;
+}
+
 struct Fixture {
   TemporaryFolder folder;
   std::shared_ptr<const Tokenizer> tokenizer = make_word_tokenizer("a b c d e");
@@ -19,7 +25,7 @@ struct Fixture {
   AnswerSource read(const std::string& text, AnswerFileOptions options = {}) const {
     const auto path = std::filesystem::path(folder.path()) / "answers.jsonl";
     std::ofstream(path) << text;
-    return {load_problems(path, tokenizer, ProblemFileOptions{.answer = ProblemFileOptions::Answer::optional}).source,
+    return {load_problems(path, tokenizer, options_of_problems()).source,
             tokenizer.get(), options};
   }
   std::vector<Fault> faults(const std::string& text, const AnswerFileOptions& options = {}) const {

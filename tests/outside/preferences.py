@@ -1,4 +1,5 @@
-"""On a file of pairs each rule learns to prefer the answer that repeats the prompt's first word, with the same weights on any number of ranks."""
+"""On a file of pairs each rule learns which words are preferred, for prompts and pairs that were held out too, with the same weights on any
+number of ranks."""
 import json
 
 from program import Folder, LEARNING_DECK, Report, lines, run, sets
@@ -27,7 +28,7 @@ words = "WORDS"
 train = "pairs.jsonl"
 eval = "held_out.jsonl"
 [generation]
-problems_per_iteration = 24
+problems_per_iteration = 32
 max_new_tokens = 4
 [algorithm]
 name = "dpo"
@@ -43,9 +44,10 @@ report = Report()
 
 
 def pairs(wanted):
-    """Ordered pairs of different words, with the first and the second word as answers; a third of them are held out."""
-    return [{"prompt": f"{a} {b}", "chosen": a, "rejected": b} for i, a in enumerate(WORDS) for j, b in enumerate(WORDS)
-            if i != j and ((i + 2 * j) % 3 == 0) == wanted]
+    """Two words as the prompt; every second word is preferred as an answer. A quarter of all combinations is held out."""
+    made = [{"prompt": f"{a} {b}", "chosen": WORDS[2 * ((i + 3 * j) % 6)], "rejected": WORDS[2 * ((2 * i + j) % 6) + 1]}
+            for i, a in enumerate(WORDS) for j, b in enumerate(WORDS)]
+    return [pair for k, pair in enumerate(made) if (k * 7 % 4 == 0) == wanted]
 
 
 def hashes(out):

@@ -228,9 +228,13 @@ TEST(PlanStep, CutsBetweenGroupsOnlyWhereTheyMayNotBeCut) {
         for (const auto& slice : plan.slice) {
           for (const RolloutList& m : slice) {
             const auto group_at = [&](std::int64_t i) { return step[static_cast<std::size_t>(i)].rollout.group; };
-            if (m.front() > 0) EXPECT_NE(group_at(m.front() - 1), group_at(m.front()));
+            if (m.front() > 0) {
+              EXPECT_NE(group_at(m.front() - 1), group_at(m.front()));
+            }
             const bool one_group = group_at(m.front()) == group_at(m.back());
-            if (!one_group) EXPECT_LE(packed_size(pointers(step), m).tokens, tokens);
+            if (!one_group) {
+              EXPECT_LE(packed_size(pointers(step), m).tokens, tokens);
+            }
           }
         }
       }

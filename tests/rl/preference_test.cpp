@@ -134,7 +134,9 @@ void compare(const std::pair<double, std::vector<double>>& ours, const Json& c, 
   for (const double g : expected) largest = std::max(largest, std::abs(g));
   for (std::size_t t = 0; t < expected.size(); ++t) {
     EXPECT_NEAR(ours.second[t], expected[t], tolerance * std::max(largest, tolerance)) << "token " << t;
-    if (c["mask"][t].get<double>() == 0) EXPECT_EQ(ours.second[t], 0.0);
+    if (c["mask"][t].get<double>() == 0) {
+      EXPECT_EQ(ours.second[t], 0.0);
+    }
   }
 }
 
