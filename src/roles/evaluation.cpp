@@ -1,6 +1,10 @@
 #include "roles/evaluation.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "roles/exchange.hpp"
@@ -44,6 +48,52 @@ Judged draw_and_judge(const EvaluationRequest& request, const GenerationRule& ru
 
 }  // namespace
 
+std::pair<double, double> wilson_interval(std::int64_t n, std::int64_t c) {
+  MAXPLUS_REQUIRE(n >= 1 && c >= 0 && c <= n, "a share needs 0 <= c <= n");
+  constexpr double kDeviations = 1.959963984540054;  // of the normal distribution, 95 % two-sided
+  const double count = static_cast<double>(n), share = static_cast<double>(c) / count;
+  const double square = kDeviations * kDeviations / count;
+  const double centre = (share + square / 2) / (1 + square);
+  const double half = kDeviations * std::sqrt(share * (1 - share) / count + square / (4 * count)) / (1 + square);
+  return {c == 0 ? 0.0 : centre - half, c == n ? 1.0 : centre + half};
+}
+
+bool majority_is_right(std::span<const Assessment* const> draws) {
+  struct Votes {
+    const Assessment* first;
+    std::int64_t count;
+  };
+  std::vector<Votes> votes;
+  for (const Assessment* draw : draws) {
+    if (!counts(draw->verdict) || draw->extracted.empty()) continue;
+    const auto same =
+        std::find_if(votes.begin(), votes.end(), [&](const Votes& v) { return v.first->extracted == draw->extracted; });
+    if (same == votes.end()) {
+      votes.push_back({draw, 1});
+    } else {
+      ++same->count;
+    }
+  }
+  const auto most =
+      std::max_element(votes.begin(), votes.end(), [](const Votes& a, const Votes& b) { return a.count < b.count; });
+  return most != votes.end() && most->first->verdict == Verdict::correct;
+}
+
+std::vector<std::pair<std::string, double>> named_values(const EvaluationResult& result) {
+  std::vector<std::pair<std::string, double>> values;
+  const auto add = [&values](std::string name, const std::optional<double>& value) {
+    if (value) values.emplace_back(std::move(name), *value);
+  };
+  add("eval_accuracy", result.accuracy);
+  add("eval_accuracy_low", result.accuracy_low);
+  add("eval_accuracy_high", result.accuracy_high);
+  add("eval_response_length_mean", result.response_length_mean);
+  add("eval_accuracy_sampled", result.accuracy_sampled);
+  for (const auto& [k, value] : result.pass_at) add(fmt::format("eval_pass_at_{}", k), value);
+  add(fmt::format("eval_majority_at_{}", result.samples), result.majority);
+  return values;
+}
+
 double pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k) {
   MAXPLUS_REQUIRE(k >= 1 && k <= n && c >= 0 && c <= n, "pass@k needs 1 <= k <= n and 0 <= c <= n");
   if (n - c < k) return 1.0;
@@ -66,7 +116,10 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
     sums[2] += static_cast<std::int64_t>(e.rollout.token.size());
   }
   ranks.sum(std::span<std::int64_t>(sums));
-  if (sums[1] > 0) result.accuracy = static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
+  if (sums[1] > 0) {
+    result.accuracy = static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
+    std::tie(result.accuracy_low, result.accuracy_high) = wilson_interval(sums[1], sums[0]);
+  }
   if (result.problems > 0)
     result.response_length_mean = static_cast<double>(sums[2]) / static_cast<double>(result.problems);
   if (request.keep == EvaluationRequest::Keep::rollouts)
@@ -83,6 +136,21 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
       right[2 * e.rollout.id.slot + 1] += counts(e.assessment.verdict) ? 1 : 0;
     }
     ranks.sum(std::span<std::int64_t>(right));
+    result.samples = request.samples;
+    std::int64_t votes[2] = {0, 0};  // problems whose majority is right, problems with a draw that counts
+    for (std::size_t first = 0, last = 0; first < sampled.experiences.size(); first = last) {
+      std::vector<const Assessment*> draws;
+      bool counting = false;
+      const auto slot = sampled.experiences[first].rollout.id.slot;
+      for (; last < sampled.experiences.size() && sampled.experiences[last].rollout.id.slot == slot; ++last) {
+        draws.push_back(&sampled.experiences[last].assessment);
+        counting = counting || counts(draws.back()->verdict);
+      }
+      votes[0] += majority_is_right(draws) ? 1 : 0;
+      votes[1] += counting ? 1 : 0;
+    }
+    ranks.sum(std::span<std::int64_t>(votes));
+    if (votes[1] > 0) result.majority = static_cast<double>(votes[0]) / static_cast<double>(votes[1]);
     std::int64_t all_right = 0, all_counting = 0;
     for (std::size_t i = 0; i < right.size(); i += 2) all_right += right[i], all_counting += right[i + 1];
     if (all_counting > 0) result.accuracy_sampled = static_cast<double>(all_right) / static_cast<double>(all_counting);

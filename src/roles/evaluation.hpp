@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -26,8 +27,13 @@ struct EvaluationRequest {
 
 struct EvaluationResult {
   std::int64_t problems = 0;
-  std::optional<double> accuracy;          // greedy: correct / (problems - gold_unusable - crashed)
-  std::optional<double> accuracy_sampled;  // the mean over all draws that count
+  std::int64_t samples = 0;                           // drawn a problem
+  std::optional<double> accuracy;                     // greedy: correct / (problems - gold_unusable - crashed)
+  std::optional<double> accuracy_sampled;             // the mean over all draws that count
+  std::optional<double> accuracy_low, accuracy_high;  // of the greedy one: Wilson's interval of 95 %
+  // The share of problems whose most frequent answer among the draws is right: texts that the verifier took as answers,
+  // of equal numbers the one drawn first; without any answer it is wrong.
+  std::optional<double> majority;
   std::map<std::int64_t, double> pass_at;  // k = 1, 2, 4, ... up to samples, unbiased
   double response_length_mean = 0;         // greedy
   bool abandoned = false;                  // a stop was asked for on some rank
@@ -38,6 +44,15 @@ struct EvaluationResult {
 // Collective. Problems are dealt to the ranks; the result is the same on every rank and any number of them.
 EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator, Assessor& assessor,
                           const Communicator& ranks, const StopRequest& stop);
+
+// The numbers of a result under their published names ("eval_accuracy", ...), whole ones apart.
+std::vector<std::pair<std::string, double>> named_values(const EvaluationResult& result);
+
+// The interval of a share, c out of n, that holds the true one in 95 of 100 cases (Wilson, 1927).
+std::pair<double, double> wilson_interval(std::int64_t n, std::int64_t c);
+
+// Whether the most frequent of these answers is right. Draws of one problem in their order.
+bool majority_is_right(std::span<const Assessment* const> draws);
 
 // 1 - C(n - c, k) / C(n, k): the chance that k draws without replacement out of n, c of them right, hold a right one.
 double pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k);

@@ -129,13 +129,10 @@ std::string check_text(const CommandLine& line) {
 std::string evaluation_text(const EvaluationResult& result, CommandLine::Output form) {
   nlohmann::ordered_json json;
   json["eval_problems"] = result.problems;
-  if (result.accuracy) json["eval_accuracy"] = *result.accuracy;
-  if (result.accuracy_sampled) json["eval_accuracy_sampled"] = *result.accuracy_sampled;
-  for (const auto& [k, value] : result.pass_at) json[fmt::format("eval_pass_at_{}", k)] = value;
-  json["response_length_mean"] = result.response_length_mean;
+  for (const auto& [name, value] : named_values(result)) json[name] = value;
   if (form == CommandLine::Output::json) return json.dump() + "\n";
   std::string text;
-  for (const auto& [name, value] : json.items()) text += fmt::format("{:<24} {}\n", name, value.dump());
+  for (const auto& [name, value] : json.items()) text += fmt::format("{:<26} {}\n", name, value.dump());
   return text;
 }
 

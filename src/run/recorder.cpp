@@ -297,10 +297,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
 
 void Recorder::add_evaluation(MetricsRow* row, const EvaluationResult& result) const {
   row->set("eval_problems", result.problems);
-  if (result.accuracy) row->set("eval_accuracy", *result.accuracy);
-  row->set("eval_response_length_mean", result.response_length_mean);
-  if (result.accuracy_sampled) row->set("eval_accuracy_sampled", *result.accuracy_sampled);
-  for (const auto& [k, value] : result.pass_at) row->set(fmt::format("eval_pass_at_{}", k), value);
+  for (const auto& [name, value] : named_values(result)) row->set(name, value);
 }
 
 void Recorder::rollouts(std::span<const Experience> experiences, std::int64_t iteration) {

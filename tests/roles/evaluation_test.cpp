@@ -38,6 +38,42 @@ TEST(PassAtK, EqualsTheShareOfChoicesThatHoldARightAnswer) {
 
 TEST(PassAtK, RefusesMoreDrawsThanThereAre) { EXPECT_THROW(pass_at_k(3, 1, 4), Error); }
 
+// 5 of 10 and 0 of 4, computed apart.
+TEST(WilsonInterval, IsTheFormulas) {
+  const auto [low, high] = wilson_interval(10, 5);
+  EXPECT_NEAR(low, 0.2365931, 1e-7);
+  EXPECT_NEAR(high, 0.7634069, 1e-7);
+  EXPECT_EQ(wilson_interval(4, 0).first, 0.0);
+  EXPECT_NEAR(wilson_interval(4, 0).second, 0.4898908, 1e-7);
+  EXPECT_EQ(wilson_interval(4, 4).second, 1.0);
+}
+
+Assessment answer(const std::string& extracted, Verdict verdict) {
+  Assessment a;
+  a.extracted = extracted;
+  a.verdict = verdict;
+  return a;
+}
+
+bool majority(const std::vector<Assessment>& draws) {
+  std::vector<const Assessment*> list;
+  for (const Assessment& draw : draws) list.push_back(&draw);
+  return majority_is_right(list);
+}
+
+TEST(Majority, IsTheMostFrequentAnswerAndTheFirstOfEqualOnes) {
+  const Assessment seven = answer("7", Verdict::correct), eight = answer("8", Verdict::wrong), none = answer("", Verdict::no_answer),
+                   ours = answer("8", Verdict::crashed);
+  EXPECT_TRUE(majority({seven, eight, seven}));
+  EXPECT_FALSE(majority({seven, eight, eight}));
+  EXPECT_TRUE(majority({seven, eight}));
+  EXPECT_FALSE(majority({eight, seven}));
+  EXPECT_TRUE(majority({none, none, seven})) << "no answer is no vote";
+  EXPECT_TRUE(majority({ours, ours, seven})) << "our faults are no votes";
+  EXPECT_FALSE(majority({none, none}));
+  EXPECT_FALSE(majority({}));
+}
+
 TEST(DealtToRank, GivesEveryItemToOneRankForAnyNumberOfRanks) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     for (std::int64_t count : {0, 1, 2, 7, 16}) {
