@@ -17,6 +17,11 @@ cmake -S "$root" -B "$build" -G Ninja -DMAXPLUS_BENCHMARKS=ON > /dev/null
 ninja -C "$build" bench_server
 mkdir -p "$work"
 [ -f "$work/model/tokens.json" ] || "$peers/bin/python3" "$root/validation/peers/make_model.py" "$work/model"
-python3 "$root/validation/peers/compare.py" --model "$work/model" --peers "$peers" \
-  --server "$build/validation/performance/bench_server" --ours 1x2:1 --ours 2x1:2 --ours 1x2:8 --out "$work/results.jsonl" "$@"
+compare() {
+  python3 "$root/validation/peers/compare.py" --model "$work/model" --peers "$peers" \
+    --server "$build/validation/performance/bench_server" --out "$work/results.jsonl" "$@"
+}
+# What 8 gradient slices cost: apart, since all programs at once would not fit in 24 GB.
+compare --ours 1x2:1 --ours 1x2:8 --against nobody --dtype f32 --case training-4x256 --pairs 3
+compare --ours 1x2:1 --ours 2x1:2 "$@"
 python3 "$root/validation/peers/report.py" "$work/results.jsonl" "$root/validation/peers/results.md"
