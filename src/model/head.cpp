@@ -1,4 +1,4 @@
-// The final norm and the head.
+// The head of tokens.
 #include "model/head.hpp"
 
 #include <algorithm>
@@ -8,9 +8,7 @@
 #include "base/error.hpp"
 #include "ops/activation.hpp"
 #include "ops/elementwise.hpp"
-#include "ops/embedding.hpp"
 #include "ops/logprob.hpp"
-#include "ops/norm.hpp"
 
 namespace maxplus {
 
@@ -26,25 +24,18 @@ std::int64_t block_rows(const TransformerLimits& limits, Transformer::Use use) {
 
 }  // namespace
 
-Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::Use use, ops::Arithmetic arithmetic,
-           const TransformerLimits& limits, Arena& packed, Arena& activations)
-    : width_(config.width),
+Head::Head(ChosenRows& chosen, const ModelConfig& config, const WeightViews& weights, Transformer::Use use,
+           ops::Arithmetic arithmetic, const TransformerLimits& limits, Arena& packed, Arena& activations)
+    : chosen_(chosen),
       vocabulary_(config.vocabulary),
       block_rows_(block_rows(limits, use)),
-      epsilon_(static_cast<float>(config.norm_epsilon)),
       cap_(static_cast<float>(config.logit_cap)),
-      norm_(weights.final_norm, config.block.norm_scale, packed),
       head_(weights.head, use == Transformer::Use::training ? Linear::Packing::both : Linear::Packing::forward,
             arithmetic, packed) {
   MAXPLUS_REQUIRE(limits.head_block >= 1, "a block of the head has at least one row");
-  const std::int64_t rows = std::max(limits.batch_tokens, limits.extend_rows);
   const std::int64_t targets = limits.batch_tokens > 0 ? limits.batch_tokens + limits.batch_segments : 0;
-  row_ = activations.take(DType::i32, {rows});
   target_row_ = activations.take(DType::i32, {targets});
   target_ = activations.take(DType::i32, {targets});
-  hidden_ = activations.take(DType::f32, {rows, width_});
-  rms_ = activations.take(DType::f32, {rows});
-  normed_ = activations.take(DType::f32, {rows, width_});
   logits_ = activations.take(DType::f32, {std::max(block_rows_, limits.extend_rows), vocabulary_});
   const bool training = use == Transformer::Use::training;
   capped_ = activations.take(DType::f32, {training && cap_ > 0 ? block_rows_ : 0, vocabulary_});
@@ -52,14 +43,15 @@ Head::Head(const ModelConfig& config, const WeightViews& weights, Transformer::U
     *view = activations.take(DType::f32, {limits.batch_tokens});
   log_prob_ = activations.take(DType::f32, {targets});
   for (TensorView* view : {&d_log_prob_, &d_entropy_}) *view = activations.take(DType::f32, {training ? targets : 0});
-  for (TensorView* view : {&d_normed_, &d_hidden_}) {
-    *view = activations.take(DType::f32, {training ? limits.batch_tokens : 0, width_});
-  }
 }
 
-void Head::pack(const Stream& stream) {
-  head_.pack(stream);
-  norm_.pack(stream);
+void Head::pack(const Stream& stream) { head_.pack(stream); }
+
+void Head::forget() {
+  rows_.clear();
+  row_of_target_.clear();
+  blocks_.clear();
+  first_logits_stand_ = false;
 }
 
 void Head::multiply(const Stream& stream, TensorView logits, TensorView normed) const {
@@ -67,30 +59,19 @@ void Head::multiply(const Stream& stream, TensorView logits, TensorView normed) 
   if (cap_ > 0) ops::soft_cap(stream, logits, logits, cap_);
 }
 
-void Head::take_rows(const Stream& stream, TensorView x, std::span<const std::int32_t> rows) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  MAXPLUS_REQUIRE(count <= row_.size(), fmt::format("{} rows, room for {}", count, row_.size()));
-  const TensorView row = row_.rows(0, count), hidden = hidden_.rows(0, count);
-  ops::copy_to_device(stream, row, rows.data());
-  ops::gather_rows(stream, hidden, x, row);
-  ops::rms_norm(stream, normed_.rows(0, count), rms_.rows(0, count), hidden, norm_.factor(), epsilon_);
-}
-
 TensorView Head::logits(const Stream& stream, TensorView x, std::span<const std::int32_t> rows) {
   const auto count = static_cast<std::int64_t>(rows.size());
   MAXPLUS_REQUIRE(count <= logits_.extent(0), fmt::format("logits of {} rows, room for {}", count, logits_.extent(0)));
-  take_rows(stream, x, rows);
+  const TensorView normed = chosen_.take(stream, x, rows);
   first_logits_stand_ = false;
   const TensorView out = logits_.rows(0, count);
-  multiply(stream, out, normed_.rows(0, count));
+  multiply(stream, out, normed);
   return out;
 }
 
 // Chosen rows without repetition, cut into blocks, each with its targets.
 void Head::plan(const HeadTargets& targets) {
-  rows_.clear();
-  row_of_target_.clear();
-  blocks_.clear();
+  forget();
   for (std::size_t n = 0; n < targets.row.size(); ++n) {
     const std::int32_t row = targets.row[n], target = targets.target[n];
     MAXPLUS_REQUIRE(rows_.empty() || row >= rows_.back(), "rows of targets ascend");
@@ -123,13 +104,13 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
   const auto n = static_cast<std::int64_t>(count), r = static_cast<std::int64_t>(rows_.size());
   ops::copy_to_device(stream, target_row_.rows(0, n), within_block.data());
   ops::copy_to_device(stream, target_.rows(0, n), targets.target.data());
-  take_rows(stream, x, rows_);
+  const TensorView normed = chosen_.take(stream, x, rows_);
   // The first block last: its logits are the first that backward wants.
   for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
     const RowBlock& b = *block;
     const TensorView logits = logits_.rows(0, b.rows);
     const TensorView maximum = maximum_.rows(b.first_row, b.rows), log_sum = log_sum_.rows(b.first_row, b.rows);
-    multiply(stream, logits, normed_.rows(b.first_row, b.rows));
+    multiply(stream, logits, normed.rows(b.first_row, b.rows));
     ops::softmax_statistics(stream, maximum, log_sum, entropy_.rows(b.first_row, b.rows), logits, inverse_temperature);
     ops::gather_log_prob(stream, log_prob_.rows(b.first_target, b.targets), logits, maximum, log_sum,
                          target_row_.rows(b.first_target, b.targets), target_.rows(b.first_target, b.targets),
@@ -143,19 +124,16 @@ void Head::score(const Stream& stream, TensorView x, const HeadTargets& targets,
   for (std::size_t i = 0; i < count; ++i) entropy[i] = row_entropy[static_cast<std::size_t>(row_of_target_[i])];
 }
 
-void Head::backward(const Stream& stream, TensorView d_x, TensorView d_norm_weight, TensorView d_head_weight,
-                    std::span<const float> d_log_prob, std::span<const float> d_entropy, TensorView scratch) {
+void Head::backward(const Stream& stream, TensorView d_head_weight, std::span<const float> d_log_prob,
+                    std::span<const float> d_entropy, TensorView scratch) {
   MAXPLUS_REQUIRE(d_log_prob.size() == row_of_target_.size() && d_entropy.size() == row_of_target_.size(),
                   "two gradients a target of the last score");
-  if (rows_.empty()) {
-    ops::fill(stream, d_x, 0.0f);
-    return;
-  }
-  const auto n = static_cast<std::int64_t>(row_of_target_.size()), r = static_cast<std::int64_t>(rows_.size());
+  MAXPLUS_REQUIRE(chosen_.hold(rows_), "both heads are asked for the same rows");
+  const auto n = static_cast<std::int64_t>(row_of_target_.size());
   ops::copy_to_device(stream, d_log_prob_.rows(0, n), d_log_prob.data());
   ops::copy_to_device(stream, d_entropy_.rows(0, n), d_entropy.data());
   for (const RowBlock& b : blocks_) {
-    const TensorView logits = logits_.rows(0, b.rows), normed = normed_.rows(b.first_row, b.rows);
+    const TensorView logits = logits_.rows(0, b.rows), normed = chosen_.normed().rows(b.first_row, b.rows);
     if (!first_logits_stand_) multiply(stream, logits, normed);
     first_logits_stand_ = false;
     if (cap_ > 0) ops::copy(stream, capped_.rows(0, b.rows), logits);
@@ -165,13 +143,8 @@ void Head::backward(const Stream& stream, TensorView d_x, TensorView d_norm_weig
                            d_entropy_.rows(b.first_target, b.targets), inverse_temperature_);
     if (cap_ > 0) ops::soft_cap_backward(stream, logits, logits, capped_.rows(0, b.rows), cap_);
     head_.backward_weight(stream, d_head_weight, logits, normed, scratch);
-    head_.backward_input(stream, d_normed_.rows(b.first_row, b.rows), logits);
+    head_.backward_input(stream, chosen_.d_normed().rows(b.first_row, b.rows), logits);
   }
-  const TensorView d_hidden = d_hidden_.rows(0, r);
-  ops::fill(stream, d_hidden, 0.0f);  // nothing passes by the final norm
-  ops::rms_norm_backward(stream, d_hidden, d_norm_weight, d_hidden, d_normed_.rows(0, r), hidden_.rows(0, r),
-                         rms_.rows(0, r), norm_.factor());
-  ops::scatter_rows(stream, d_x, d_hidden, row_.rows(0, r));
 }
 
 std::int64_t Head::scratch_elements(const Stream& stream) const { return head_.scratch_elements(stream, block_rows_); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@ namespace {
 
 // Limits far beyond any published model; below them no product of extents leaves 64 bits.
 constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 24, kMaxWidth = std::int64_t{1} << 20, kMaxLayers = 4096;
+constexpr std::string_view kClassifier = "ForSequenceClassification", kLanguageModel = "ForCausalLM";
 constexpr std::int64_t kMaxContext = std::int64_t{1} << 20;  // angles below 2^20 are exact enough (base/exact_math)
 
 void read_yarn(ConfigReader& reader, RotaryScaling& scaling, std::int64_t context) {
@@ -87,6 +89,26 @@ void read_shape(ConfigReader& reader, const Family& family, ModelConfig& config)
   config.end_token = reader.token_or_none("eos_token_id");
 }
 
+// A sequence classifier has a head of values in place of that of tokens; published files count its labels in
+// id2label, and mean two where they say nothing.
+void read_heads(ConfigReader& reader, ModelConfig& config) {
+  if (!reader.has("architectures")) return;
+  const nlohmann::json& names = reader.object()["architectures"];
+  if (!names.is_array() || names.empty() || !names[0].is_string()) return;
+  if (!names[0].get<std::string>().ends_with(kClassifier)) return;
+  config.token_head = false;
+  config.value_head = true;
+  std::int64_t labels = reader.whole_or("num_labels", 2);
+  if (reader.has("id2label")) {
+    const nlohmann::json& names_of_labels = reader.object()["id2label"];
+    labels = names_of_labels.is_object() ? static_cast<std::int64_t>(names_of_labels.size()) : 0;
+  }
+  if (labels != 1) {
+    reader.fault(fmt::format("'num_labels' is {} (the entries of id2label; 2 where there are none)", labels),
+                 "1: a classifier is read as one value a token", "a critic, or a reward model with one label");
+  }
+}
+
 const char* activation_name(BlockShape::Activation activation) {
   return activation == BlockShape::Activation::silu ? "silu" : "gelu_pytorch_tanh";
 }
@@ -150,6 +172,7 @@ ModelConfig read_model_config(const nlohmann::json& json, const std::string& whe
   read_shape(reader, family, config);
   reader.finish();
   family.complete(config);
+  read_heads(reader, config);
   read_rotary(reader, config);
   read_activation(reader, family, config);
   if (reader.has("quantization_config")) {
@@ -195,6 +218,7 @@ std::vector<Fault> model_config_faults(const ModelConfig& c, const std::string& 
   if (!(c.rotary_theta > 1 && c.rotary_theta < 1e12))
     fault(fmt::format("rotary theta is {}", c.rotary_theta), "between 1 and 1e12");
   check_options(c, fault);
+  if (!c.token_head && !c.value_head) fault("a network without a head", "logits of tokens, or values");
   for (const auto& [name, token] : {std::pair("begin", c.begin_token), std::pair("end", c.end_token)}) {
     if (token >= c.vocabulary)
       fault(fmt::format("{} token is {}", name, token), fmt::format("below the vocabulary, {}", c.vocabulary));
@@ -203,6 +227,14 @@ std::vector<Fault> model_config_faults(const ModelConfig& c, const std::string& 
 }
 
 namespace {
+
+// The name of a family's class with this head: LlamaForCausalLM, LlamaForSequenceClassification.
+std::string architecture_of(const Family& family, const ModelConfig& config) {
+  std::string name(family.architecture);
+  if (config.token_head) return name;
+  MAXPLUS_REQUIRE(name.ends_with(kLanguageModel), "a family is published as a language model");
+  return name.replace(name.size() - kLanguageModel.size(), kLanguageModel.size(), kClassifier);
+}
 
 nlohmann::ordered_json written_scaling(const RotaryScaling& s) {
   nlohmann::ordered_json json;
@@ -229,7 +261,7 @@ nlohmann::ordered_json written_scaling(const RotaryScaling& s) {
 nlohmann::ordered_json write_model_config(const ModelConfig& config) {
   const Family& family = find_family(config.family, "model");
   nlohmann::ordered_json json;
-  json["architectures"] = nlohmann::ordered_json::array({family.architecture});
+  json["architectures"] = nlohmann::ordered_json::array({architecture_of(family, config)});
   json["model_type"] = family.name;
   json["vocab_size"] = config.vocabulary;
   json["hidden_size"] = config.width;
@@ -248,6 +280,10 @@ nlohmann::ordered_json write_model_config(const ModelConfig& config) {
   json["bos_token_id"] = config.begin_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.begin_token);
   json["eos_token_id"] = config.end_token < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(config.end_token);
   json["torch_dtype"] = "float32";
+  if (!config.token_head) {
+    json["id2label"] = {{"0", "LABEL_0"}};
+    json["label2id"] = {{"LABEL_0", 0}};
+  }
   family.write(json, config);
   return json;
 }
@@ -266,6 +302,8 @@ std::int64_t body_matrix_count(const ModelConfig& c) {
   return c.layers * c.width * (c.qkv_columns() + c.query_columns() + 3 * c.ffn_width);
 }
 
-std::int64_t head_matrix_count(const ModelConfig& c) { return c.vocabulary * c.width; }
+std::int64_t head_matrix_count(const ModelConfig& c) {
+  return (c.token_head ? c.vocabulary * c.width : 0) + (c.value_head ? c.width : 0);
+}
 
 }  // namespace maxplus

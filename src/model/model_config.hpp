@@ -31,6 +31,8 @@ struct ModelConfig {
   std::int64_t vocabulary = 0, width = 0, layers = 0, heads = 0, kv_heads = 0, head_width = 0, ffn_width = 0,
                context = 0;
   bool tie_embeddings = false;
+  bool token_head = true;   // from a row to logits of the next token
+  bool value_head = false;  // from a row to one number: what a critic says of the tokens up to it
   double norm_epsilon = 1e-5, rotary_theta = 10000.0;
   RotaryScaling rotary_scaling;
   BlockShape block;                               // of every layer, but for the window
@@ -39,6 +41,8 @@ struct ModelConfig {
   double logit_cap = 0;                           // soft cap of the head's logits; 0: none
   std::int32_t begin_token = -1, end_token = -1;  // -1: none
 
+  // Whether lookup and head are one matrix.
+  bool tied() const { return token_head && tie_embeddings; }
   std::int64_t query_columns() const { return heads * head_width; }
   std::int64_t kv_columns() const { return kv_heads * head_width; }
   std::int64_t qkv_columns() const { return query_columns() + 2 * kv_columns(); }
@@ -53,7 +57,8 @@ struct ModelConfig {
 // rope_parameters. `where` names the file in errors. Throws Error(ExitCode::data) for what is missing, of a wrong type,
 // or not supported.
 ModelConfig read_model_config(const nlohmann::json& config, const std::string& where);
-// In the older, widely read form.
+// In the older, widely read form. A network with a value head alone is a sequence classifier with one label; where it
+// has both heads, the file tells of the token head only.
 nlohmann::ordered_json write_model_config(const ModelConfig& config);
 
 // What is wrong with a shape, whatever file or deck it came from: extents, divisibility, limits. Empty: nothing.

@@ -1,19 +1,22 @@
-// The network: embedding, layers, head, and the buffers between them.
+// The network: embedding, layers, heads, and the buffers between them.
 //
 // All buffers are taken in the constructor, in one fixed order, from arenas that may be counting ones.
 #include "model/transformer.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "model/block.hpp"
+#include "model/chosen_rows.hpp"
 #include "model/head.hpp"
 #include "model/page_plan.hpp"
 #include "model/rotary_table.hpp"
+#include "model/value_head.hpp"
 #include "model/weight_layout.hpp"
 #include "ops/elementwise.hpp"
 #include "ops/embedding.hpp"
@@ -37,10 +40,15 @@ struct Transformer::Impl {
   Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic, const TransformerLimits& limits_in,
        const Stream& stream_in, Arena& packed, Arena& activations);
 
+  void take_heads(ops::Arithmetic arithmetic, Arena& packed, Arena& activations);
   void take_states(Arena& activations);
   void take_index_lists(Arena& activations);
   std::int64_t scratch_elements() const;
 
+  void forget_rows();  // of the hidden states before
+  void check_rows(std::span<const std::int32_t> row) const;
+  void heads_backward(TensorView gradient_of_hidden, const WeightViews& d, const TargetGradients& gradients,
+                      TensorView scratch);
   void scale_embedding(TensorView x) const;  // what was looked up, or its gradient
   void upload(std::span<const std::int32_t> tokens, std::span<const std::int32_t> positions, const PagePlan& plan);
   AttentionInput attention_input(TensorView key_pages, TensorView value_pages) const;
@@ -54,7 +62,9 @@ struct Transformer::Impl {
   const Stream* stream;
   WeightViews views;
   std::vector<Block> blocks;
-  Head head;
+  ChosenRows chosen;
+  std::optional<Head> head;
+  std::optional<ValueHead> value_head;
   RotaryTable rotary;
   std::int64_t most_tokens;
 
@@ -68,7 +78,7 @@ struct Transformer::Impl {
   PagePlan plan;  // of what runs now
   std::int64_t tokens_now = 0;
   Last last = Last::nothing;
-  bool packed_once = false, scored = false;
+  bool packed_once = false;
 };
 
 Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic,
@@ -78,10 +88,11 @@ Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arith
       limits(limits_in),
       stream(&stream_in),
       views(weight_views(weights_in.config(), weights_in.all())),
-      head(weights_in.config(), views, use_in, arithmetic, limits_in, packed, activations),
+      chosen(weights_in.config(), views, use_in, limits_in, packed, activations),
       rotary(weights_in.config(), stream_in, activations),
       most_tokens(std::max(limits_in.batch_tokens, limits_in.extend_tokens)) {
   check_limits(limits);
+  take_heads(arithmetic, packed, activations);
   const Linear::Packing packing = use == Use::training ? Linear::Packing::both : Linear::Packing::forward;
   blocks.reserve(views.layer.size());
   for (std::size_t l = 0; l < views.layer.size(); ++l) {
@@ -90,6 +101,15 @@ Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arith
   }
   take_states(activations);
   take_index_lists(activations);
+}
+
+void Transformer::Impl::take_heads(ops::Arithmetic arithmetic, Arena& packed, Arena& activations) {
+  const ModelConfig& c = weights->config();
+  if (c.token_head) head.emplace(chosen, c, views, use, arithmetic, limits, packed, activations);
+  if (c.value_head) {
+    value_head.emplace(chosen, views, c.token_head ? ValueHead::Place::beside_tokens : ValueHead::Place::alone, use,
+                       limits, packed, activations);
+  }
 }
 
 void Transformer::Impl::take_states(Arena& activations) {
@@ -110,7 +130,9 @@ std::int64_t Transformer::Impl::scratch_elements() const {
   if (use == Use::training && limits.batch_tokens > 0) {
     const std::int64_t longest = std::min(limits.batch_tokens, c.context);
     most = std::max({most, ops::attention_backward_scratch(*stream, longest, c.heads, c.kv_heads, c.head_width),
-                     blocks.front().scratch_elements(*stream, limits.batch_tokens), head.scratch_elements(*stream)});
+                     blocks.front().scratch_elements(*stream, limits.batch_tokens)});
+    if (head) most = std::max(most, head->scratch_elements(*stream));
+    if (value_head) most = std::max(most, value_head->scratch_elements(*stream));
   }
   return most;
 }
@@ -159,6 +181,30 @@ AttentionInput Transformer::Impl::attention_input(TensorView keys, TensorView va
           plan.queries};
 }
 
+void Transformer::Impl::forget_rows() {
+  chosen.forget();
+  if (head) head->forget();
+  if (value_head) value_head->forget();
+}
+
+void Transformer::Impl::check_rows(std::span<const std::int32_t> row) const {
+  MAXPLUS_REQUIRE(last == Last::forward, "forward comes first, with nothing in between");
+  MAXPLUS_REQUIRE(row.empty() || (row.front() >= 0 && row.back() < tokens_now),
+                  "rows of targets are rows of the batch");
+}
+
+void Transformer::Impl::heads_backward(TensorView gradient_of_hidden, const WeightViews& d,
+                                       const TargetGradients& gradients, TensorView scratch) {
+  const bool of_tokens = !gradients.log_prob.empty(), of_values = !gradients.value.empty();
+  if (!of_tokens && !of_values) return ops::fill(*stream, gradient_of_hidden, 0.0f);
+  if (of_tokens) head->backward(*stream, weights->head_gradient(), gradients.log_prob, gradients.entropy, scratch);
+  if (of_values) {
+    value_head->backward(*stream, d.score, gradients.value, of_tokens ? ValueHead::Into::sum : ValueHead::Into::fresh,
+                         scratch);
+  }
+  chosen.backward(*stream, gradient_of_hidden, d.final_norm);
+}
+
 template <class Pages>
 TensorView Transformer::Impl::run_layers(std::int64_t count, Keep keep, const Pages& pages) {
   const bool keep_all = keep == Keep::everything;
@@ -186,7 +232,9 @@ const ModelConfig& Transformer::config() const { return impl_->weights->config()
 
 void Transformer::pack_weights() {
   for (Block& block : impl_->blocks) block.pack(*impl_->stream);
-  impl_->head.pack(*impl_->stream);
+  impl_->chosen.pack(*impl_->stream);
+  if (impl_->head) impl_->head->pack(*impl_->stream);
+  if (impl_->value_head) impl_->value_head->pack(*impl_->stream);
   impl_->packed_once = true;
   impl_->last = Impl::Last::nothing;  // what the buffers hold belongs to the weights before
 }
@@ -196,7 +244,7 @@ void Transformer::forward(const TokenBatch& batch) {
   MAXPLUS_REQUIRE(batch.tokens() <= m.limits.batch_tokens && batch.segments() <= m.limits.batch_segments,
                   fmt::format("{} tokens in {} segments, room for {} in {}", batch.tokens(), batch.segments(),
                               m.limits.batch_tokens, m.limits.batch_segments));
-  m.scored = false;
+  m.forget_rows();
   m.upload(batch.token, batch.position, plan_batch(batch));
   m.last = Impl::Last::forward;
   if (batch.tokens() == 0) return;
@@ -207,23 +255,33 @@ void Transformer::forward(const TokenBatch& batch) {
 void Transformer::score(const HeadTargets& targets, float inverse_temperature, std::span<float> log_prob,
                         std::span<float> entropy) {
   Impl& m = *impl_;
-  MAXPLUS_REQUIRE(m.last == Impl::Last::forward, "forward comes first, with nothing in between");
-  MAXPLUS_REQUIRE(targets.row.empty() || (targets.row.front() >= 0 && targets.row.back() < m.tokens_now),
-                  "rows of targets are rows of the batch");
-  m.head.score(*m.stream, m.last_hidden.rows(0, m.tokens_now), targets, inverse_temperature, log_prob, entropy);
-  m.scored = true;
+  m.check_rows(targets.row);
+  MAXPLUS_REQUIRE(m.head.has_value(), "the network has a head of tokens");
+  m.head->score(*m.stream, m.last_hidden.rows(0, m.tokens_now), targets, inverse_temperature, log_prob, entropy);
+}
+
+void Transformer::values(std::span<const std::int32_t> row, std::span<float> value) {
+  Impl& m = *impl_;
+  m.check_rows(row);
+  MAXPLUS_REQUIRE(m.value_head.has_value(), "the network has a value head");
+  m.value_head->values(*m.stream, m.last_hidden.rows(0, m.tokens_now), row, value);
 }
 
 void Transformer::backward(std::span<const float> d_log_prob, std::span<const float> d_entropy) {
+  MAXPLUS_REQUIRE(impl_->head.has_value(), "the network has a head of tokens");
+  backward(TargetGradients{d_log_prob, d_entropy, {}});
+}
+
+void Transformer::backward(const TargetGradients& gradients) {
   Impl& m = *impl_;
-  MAXPLUS_REQUIRE(m.use == Use::training && m.last == Impl::Last::forward && m.scored, "forward and score come first");
+  MAXPLUS_REQUIRE(m.use == Use::training && m.last == Impl::Last::forward, "forward comes first");
   const TensorView gradient = m.weights->gradient();
   MAXPLUS_REQUIRE(gradient.rank() == 1, "gradients are bound");
   if (m.tokens_now == 0) return;
   const WeightViews d = weight_views(m.weights->config(), gradient);
   const TensorView d_x = m.d_x.rows(0, m.tokens_now), position = m.position_list.rows(0, m.tokens_now);
   const BlockWork work = m.work.front().backward_rows(m.tokens_now);
-  m.head.backward(*m.stream, d_x, d.final_norm, m.weights->head_gradient(), d_log_prob, d_entropy, work.scratch);
+  m.heads_backward(d_x, d, gradients, work.scratch);
   for (std::size_t l = m.blocks.size(); l-- > 0;) {
     m.blocks[l].backward(*m.stream, d_x, d.layer[l], m.states[l].rows(m.tokens_now), work, m.plan.trie, m.plan.longest,
                          position, m.rotary);
@@ -235,6 +293,7 @@ void Transformer::backward(std::span<const float> d_log_prob, std::span<const fl
 TensorView Transformer::extend(KvCache& cache, std::span<const Extension> extensions) {
   Impl& m = *impl_;
   m.last = Impl::Last::nothing;
+  m.forget_rows();
   std::vector<std::int32_t> tokens, positions, last_rows;
   for (const Extension& extension : extensions) {
     auto position = static_cast<std::int32_t>(extension.sequence->length);
@@ -256,7 +315,8 @@ TensorView Transformer::extend(KvCache& cache, std::span<const Extension> extens
   }
   for (const Extension& extension : extensions)
     extension.sequence->length += static_cast<std::int64_t>(extension.tokens.size());
-  return m.head.logits(*m.stream, hidden, last_rows);
+  MAXPLUS_REQUIRE(m.head.has_value(), "the network has a head of tokens");
+  return m.head->logits(*m.stream, hidden, last_rows);
 }
 
 }  // namespace maxplus

@@ -53,17 +53,23 @@ class WeightSet {
   std::int64_t gradient_elements() const;
   void bind_gradients(TensorView gradient);  // [gradient_elements]; a slice's buffer. Cheap, called for every slice
   TensorView gradient() const { return gradient_; }  // the bound block; without data before bind_gradients
-  TensorView head_gradient() const;  // [V, C] of the bound block: the tail when tied, else lm_head's own
+  TensorView head_gradient()
+      const;  // [V, C] of the bound block: the tail when tied, else lm_head's own, if there is one
   // Once, on the summed block: lookup += head, when tied.
   void fold_tied_gradient(const Stream& stream, TensorView gradient) const;
 
   // Random start: embeddings N(0, 0.04) [the recipe's], matrices N(0, 1/sqrt(fan-in)), output projections of a block
-  // over sqrt(2 L), norms a scale of 1, biases 0. A function of (seed, name, element).
+  // over sqrt(2 L), norms a scale of 1, biases 0. A value head starts at N(0, 1/(C + 1)), so that first values are
+  // near 0 and the network behind it learns from the first step (Stiennon et al., 2020, for reward models; critics of
+  // OpenRLHF). A function of (seed, name, element).
   void initialise(std::uint64_t seed);
+  void initialise_value_head(std::uint64_t seed);  // that matrix alone
   // xxh3-128 of the little-endian f32 weights in byte order of names, a tied matrix once; 32 hex digits.
   std::string hash() const;
 
  private:
+  void initialise_these(std::span<const std::size_t> parameters, std::uint64_t seed);
+
   ModelConfig config_;
   TensorView all_;
   std::vector<Parameter> parameters_;
@@ -90,8 +96,16 @@ class Transformer {
   // batch_segments targets.
   void score(const HeadTargets& targets, float inverse_temperature, std::span<float> log_prob,
              std::span<float> entropy);
+  // value[n] at row[n] of the last forward, rows ascending; of a network with a value head.
+  void values(std::span<const std::int32_t> row, std::span<float> value);
   // Adds the gradient of sum(d_log_prob * log_prob + d_entropy * entropy) of the last score to the bound gradients.
   void backward(std::span<const float> d_log_prob, std::span<const float> d_entropy);
+  // Likewise of what both heads said since the last forward, in one pass; they must have been asked for the same rows.
+  // A list is empty where no gradient arrives.
+  struct TargetGradients {
+    std::span<const float> log_prob, entropy, value;
+  };
+  void backward(const TargetGradients& gradients);
 
   // Prefill or decoding: appends tokens to sequences of the cache and returns logits of chosen rows.
   struct Extension {

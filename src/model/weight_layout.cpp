@@ -45,12 +45,13 @@ WeightViews weight_views(const ModelConfig& config, TensorView block) {
       case WeightRole::ffn_output_norm: layer->ffn_output_norm = part_of_block(block, offset, spec.extents); break;
       case WeightRole::final_norm: views.final_norm = part_of_block(block, offset, spec.extents); break;
       case WeightRole::head: views.head = part_of_block(block, offset, spec.extents); break;
+      case WeightRole::score: views.score = part_of_block(block, offset, spec.extents); break;
     }
     std::int64_t count = 1;
     for (std::int64_t extent : spec.extents) count *= extent;
     offset += count;
   }
-  if (config.tie_embeddings) views.head = views.embedding;
+  if (config.tied()) views.head = views.embedding;
   return views;
 }
 

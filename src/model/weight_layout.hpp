@@ -30,6 +30,7 @@ struct WeightViews {
   std::vector<LayerWeights> layer;
   TensorView final_norm;  // [C]
   TensorView head;        // [V, C]; the embedding when tied
+  TensorView score;       // [1, C]
 };
 
 // `block` is one dimension of f32, at least parameter_count(config) of them; it may be without data (counting).

@@ -10,6 +10,8 @@
 #include <xxhash.h>
 
 #include "base/strings.hpp"
+#include "model/families/family.hpp"
+#include "ops/elementwise.hpp"
 
 namespace maxplus {
 
@@ -49,7 +51,7 @@ std::vector<Fault> compare_with_family(const WeightSource& source, const Places&
   for (const auto& [name, index] : places) {
     const WeightSource::Tensor& tensor = source.tensors()[index];
     if (known.contains(name) || is_derived_tensor(name)) continue;
-    if (name == kTiedHead && weights.config().tie_embeddings) {  // a tied file may repeat the embedding
+    if (name == kTiedHead && weights.config().tied()) {  // a tied file may repeat the embedding
       const auto table = places.find(kEmbedding);
       if (table == places.end() || !source.are_equal(index, table->second))
         fault(tensor.where, "tensor 'lm_head.weight' differs from the embedding", "equal: the configuration ties them");
@@ -93,6 +95,42 @@ void load_weights(std::shared_ptr<const WeightSource> source, WeightSet& weights
   const CheckedWeights checked(std::move(source), weights);
   for (std::size_t i = 0; i < weights.parameters().size(); ++i)
     checked.read(i, weights.parameters()[i].weight.span<float>());
+}
+
+namespace {
+
+// Calls take(i, j) for weight i of `weights` that is number j of `from`; what only a value head has starts at random.
+template <class Take>
+void take_by_name(const WeightSet& from, WeightSet& weights, std::uint64_t seed, const Take& take) {
+  const std::span<const Parameter> known = from.parameters();
+  for (std::size_t i = 0; i < weights.parameters().size(); ++i) {
+    const Parameter& wanted = weights.parameters()[i];
+    const Parameter* found = from.find(wanted.name);
+    if (found != nullptr) {
+      MAXPLUS_REQUIRE(found->global_extents == wanted.global_extents, "networks of one shape");
+      take(i, static_cast<std::size_t>(found - known.data()));
+    } else {
+      MAXPLUS_REQUIRE(wanted.name == kScoreWeight, "only a value head may be missing");
+      weights.initialise_value_head(seed);
+    }
+  }
+}
+
+}  // namespace
+
+void load_other_heads(std::shared_ptr<const WeightSource> source, const ModelConfig& stored, WeightSet& weights,
+                      std::uint64_t seed) {
+  const WeightPlan plan(stored, *source);
+  const CheckedWeights checked(std::move(source), plan.weights());
+  take_by_name(plan.weights(), weights, seed, [&](std::size_t to, std::size_t from) {
+    checked.read(from, weights.parameters()[to].weight.span<float>());
+  });
+}
+
+void copy_other_heads(const Stream& stream, const WeightSet& from, WeightSet& weights, std::uint64_t seed) {
+  take_by_name(from, weights, seed, [&](std::size_t to, std::size_t number) {
+    ops::copy(stream, weights.parameters()[to].weight, from.parameters()[number].weight);
+  });
 }
 
 std::string hash_of_weights(const CheckedWeights& weights, const WeightSet& plan) {

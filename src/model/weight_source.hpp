@@ -55,6 +55,13 @@ class WeightPlan {
 // a line, and then nothing has been loaded. Throws Error(ExitCode::data).
 void load_weights(std::shared_ptr<const WeightSource> source, WeightSet& weights);
 
+// Into a network with other heads than the one that `source` holds and `stored` describes: checked as strictly, then
+// what both have is read by name. A value head that the source does not have starts at random.
+void load_other_heads(std::shared_ptr<const WeightSource> source, const ModelConfig& stored, WeightSet& weights,
+                      std::uint64_t seed);
+// The same from a network in memory, of the same shape but for its heads.
+void copy_other_heads(const Stream& stream, const WeightSet& from, WeightSet& weights, std::uint64_t seed);
+
 // The same check, and then one tensor after the other by its published name: for who passes weights on without holding
 // them. `plan` may be without data.
 class CheckedWeights {

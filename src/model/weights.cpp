@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,7 @@ float initial_value(WeightRole role, const ModelConfig& config) {
 // Standard deviation of a matrix's random start.
 double initial_deviation(const WeightSpec& spec, const ModelConfig& config) {
   if (spec.role == WeightRole::embedding) return 0.04;
+  if (spec.role == WeightRole::score) return 1.0 / (static_cast<double>(config.width) + 1.0);
   const double deviation = 1.0 / std::sqrt(static_cast<double>(spec.extents.back()));
   const bool ends_block = spec.role == WeightRole::attention_output || spec.role == WeightRole::down;
   return ends_block ? deviation / std::sqrt(2.0 * static_cast<double>(config.layers)) : deviation;
@@ -69,7 +71,7 @@ void fill_normal(std::span<float> out, double deviation, std::uint64_t seed, std
   }
 }
 
-std::int64_t tied_elements(const ModelConfig& config) { return config.tie_embeddings ? head_matrix_count(config) : 0; }
+std::int64_t tied_elements(const ModelConfig& config) { return config.tied() ? config.vocabulary * config.width : 0; }
 
 }  // namespace
 
@@ -109,21 +111,34 @@ void WeightSet::bind_gradients(TensorView gradient) {
 
 TensorView WeightSet::head_gradient() const {
   MAXPLUS_REQUIRE(gradient_.rank() == 1, "gradients are bound");
-  return part_of_block(gradient_, gradient_elements() - head_matrix_count(config_),
-                       {config_.vocabulary, config_.width});
+  if (!config_.tied()) return weight_views(config_, gradient_).head;
+  return part_of_block(gradient_, elements(), {config_.vocabulary, config_.width});
 }
 
 void WeightSet::fold_tied_gradient(const Stream& stream, TensorView gradient) const {
-  if (!config_.tie_embeddings) return;
-  const std::int64_t count = head_matrix_count(config_);
+  if (!config_.tied()) return;
+  const std::int64_t count = tied_elements(config_);
   const TensorView lookup = gradient.rows(0, count);  // the embedding stands first
   ops::add(stream, lookup, lookup, gradient.rows(elements(), count));
 }
 
 void WeightSet::initialise(std::uint64_t seed) {
+  std::vector<std::size_t> all(parameters_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  initialise_these(all, seed);
+}
+
+void WeightSet::initialise_value_head(std::uint64_t seed) {
+  const Parameter* score = find(kScoreWeight);
+  MAXPLUS_REQUIRE(score != nullptr, "the network has a value head");
+  const std::size_t place[] = {static_cast<std::size_t>(score - parameters_.data())};
+  initialise_these(place, seed);
+}
+
+void WeightSet::initialise_these(std::span<const std::size_t> parameters, std::uint64_t seed) {
   MAXPLUS_REQUIRE(all_.space() == Space::host && all_.data() != nullptr, "weights in host memory");
   const std::vector<WeightSpec> specs = find_family(config_.family, "model").weights(config_);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
+  for (const std::size_t i : parameters) {
     const std::span<float> out = parameters_[i].weight.span<float>();
     if (is_vector(specs[i].role)) {
       std::fill(out.begin(), out.end(), initial_value(specs[i].role, config_));

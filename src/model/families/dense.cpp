@@ -78,7 +78,8 @@ std::vector<WeightSpec> dense_weights(const ModelConfig& c) {
   }
   list.leave_layers();
   list.add("model.norm.weight", WeightRole::final_norm, {c.width});
-  if (!c.tie_embeddings) list.add("lm_head.weight", WeightRole::head, {c.vocabulary, c.width});
+  if (c.token_head && !c.tie_embeddings) list.add("lm_head.weight", WeightRole::head, {c.vocabulary, c.width});
+  if (c.value_head) list.add(kScoreWeight, WeightRole::score, {1, c.width});
   return list.take();
 }
 

@@ -36,6 +36,7 @@ enum class WeightRole : std::uint8_t {
   ffn_output_norm,
   final_norm,
   head,
+  score,
 };
 
 struct WeightSpec {
@@ -44,6 +45,9 @@ struct WeightSpec {
   std::int64_t layer;  // -1 outside of layers
   std::vector<std::int64_t> extents;
 };
+
+// The matrix of a value head, as sequence classifiers call it.
+inline constexpr const char* kScoreWeight = "score.weight";
 
 // Which layers have a sliding window.
 enum class WindowLayers : std::uint8_t { none, all, even };
@@ -70,8 +74,9 @@ struct Family {
   // Family-specific keys of a config.json, after the common ones and `complete`.
   void (*read)(ConfigReader& reader, ModelConfig& config);
   void (*write)(nlohmann::ordered_json& json, const ModelConfig& config);
-  // All weights in storage order: embedding, layers, final norm, head if untied. Within a layer query, key and value,
-  // their biases, and gate and up, stand one after the other, because they are multiplied as one matrix.
+  // All weights in storage order: embedding, layers, final norm, head if untied, score with a value head. Within a
+  // layer query, key and value, their biases, and gate and up, stand one after the other, because they are multiplied
+  // as one matrix.
   std::vector<WeightSpec> (*weights)(const ModelConfig& config);
 };
 
