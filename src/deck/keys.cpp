@@ -177,10 +177,11 @@ void visit(GenerationTable& t, KeyVisitor& v) {
 }
 
 void visit(AlgorithmTable& t, KeyVisitor& v) {
-  v.key(&t.name, Facts("name",
-                       "the learning rule; its defaults are its paper's. reinforce, grpo, dr_grpo, dapo, rloo, "
-                       "reinforce_pp, reinforce_pp_baseline, remax, gspo, cispo, sapo, maxrl, opmd, decoupled_ppo, "
-                       "m2po, sft; on a file of pairs or marked answers dpo, ipo, simpo, orpo, kto; online_dpo"));
+  v.key(&t.name,
+        Facts("name",
+              "the learning rule; its defaults are its paper's. reinforce, grpo, dr_grpo, dapo, rloo, "
+              "reinforce_pp, reinforce_pp_baseline, remax, gspo, cispo, sapo, maxrl, opmd, decoupled_ppo, "
+              "m2po, ppo, vapo, sft; on a file of pairs or marked answers dpo, ipo, simpo, orpo, kto; online_dpo"));
   v.key(&t.clip_low, Facts("clip_low", "the ratio is clipped at 1 - clip_low (cispo: absent is no lower bound)")
                          .within(0, 1)
                          .absent(kPaper));
@@ -247,6 +248,30 @@ void visit(AlgorithmTable& t, KeyVisitor& v) {
         Facts("length_mean", "of ipo: log-ratios as means over an answer's tokens, not as sums").absent("true"));
   v.key(&t.desirable_weight, Facts("desirable_weight", "of kto: weight of good answers").within(0, 1e6).absent("1"));
   v.key(&t.undesirable_weight, Facts("undesirable_weight", "of kto: weight of bad answers").within(0, 1e6).absent("1"));
+  v.key(&t.gamma, Facts("gamma", "with a critic: discount a token").within(0, 1).absent(kPaper));
+  v.key(
+      &t.lambda,
+      Facts("lambda", "with a critic: of GAE, for advantages and for the value's target").within(0, 1).absent(kPaper));
+  v.key(&t.lambda_length,
+        Facts("lambda_length",
+              "with a critic: a, where the lambda of advantages is 1 - 1 / (a T) of a rollout of T trainable tokens")
+            .above(0, 1e6)
+            .absent(kPaper));
+  v.key(
+      &t.value_clip,
+      Facts("value_clip", "with a critic: how far a value may move in an iteration without losing its gradient; 0: off")
+          .within(0, 1e6)
+          .absent(kPaper));
+  v.key(&t.value_coefficient,
+        Facts("value_coefficient", "with [critic] shared: weight of the value's loss").within(0, 1e6).absent(kPaper));
+  v.key(&t.value_iterations,
+        Facts("value_iterations", "with a critic of its own: iterations at the start in which it alone learns")
+            .from(0, kMany)
+            .absent(kPaper));
+  v.key(&t.positive_coefficient,
+        Facts("positive_coefficient", "with a critic: weight of the likelihood of correct rollouts")
+            .within(0, 1e6)
+            .absent(kPaper));
   v.key(&t.dynamic_sampling,
         Facts("dynamic_sampling", "the same as zero_spread = \"resample\" in [generation]").absent(kPaper));
   v.key(&t.overlong_limit, Facts("overlong_limit", "tokens: the length at which the penalty is reached")
@@ -324,10 +349,37 @@ void visit(ReferenceTable& t, KeyVisitor& v) {
                      .unless({"policy"}));
 }
 
+void visit(CriticTable& t, KeyVisitor& v) {
+  v.key(&t.path, Facts("path",
+                       "a network to start from (a classifier with one label, or a language model whose layers are "
+                       "taken), or policy: the policy as it stands after the warm start")
+                     .path(PathKind::input)
+                     .unless({"policy"}));
+  v.key(&t.shared, Facts("shared", "the value is a second head on the policy's own network"));
+  v.key(&t.learning_rate,
+        Facts("learning_rate", "of the critic, at its height").within(0, 1e3).absent("[optimizer]'s"));
+  v.key(&t.warmup_steps,
+        Facts("warmup_steps", "steps over which its rate rises linearly").from(0, kMany).absent("[optimizer]'s"));
+  v.key(&t.weight_decay, Facts("weight_decay", "of the critic").within(0, 1e3).absent("[optimizer]'s"));
+  v.key(&t.gradient_clip,
+        Facts("gradient_clip", "largest norm of its gradient; 0: off").within(0, 1e12).absent("[optimizer]'s"));
+}
+
 template <class Table>
 void visit_table(DeckVisitor& visitor, Table& table, TableFacts facts, const ForeignKeys& foreign) {
   visitor.table(
       facts, [&table](KeyVisitor& keys) { visit(table, keys); }, foreign);
+}
+
+// A table that is there only if a deck names it.
+template <class Table>
+void visit_optional(DeckVisitor& visitor, std::optional<Table>& table, TableFacts facts) {
+  if (!visitor.present(facts.name, table.has_value())) {
+    table.reset();
+    return;
+  }
+  if (!table) table.emplace();
+  visit_table(visitor, *table, facts, {});
 }
 
 void visit_reward(RewardTable& reward, DeckVisitor& visitor) {
@@ -379,13 +431,9 @@ void visit(Deck& deck, DeckVisitor& visitor) {
   visit_table(visitor, deck.optimizer, {"optimizer", "AdamW and the cut of its steps"}, none);
   visit_warm_start(deck.warm_start, visitor);
   visit_table(visitor, deck.eval, {"eval", "accuracy on held-out problems"}, none);
-  if (!visitor.present("reference", deck.reference.has_value())) {
-    deck.reference.reset();
-    return;
-  }
-  if (!deck.reference) deck.reference.emplace();
-  visit_table(visitor, *deck.reference, {"reference", "the frozen network of the KL term; present only if needed"},
-              none);
+  visit_optional(visitor, deck.reference, {"reference", "the frozen network of the KL term; present only if needed"});
+  visit_optional(visitor, deck.critic,
+                 {"critic", "what is to be expected from every token on, for ppo and vapo; present only if needed"});
 }
 
 }  // namespace maxplus

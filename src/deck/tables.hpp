@@ -110,6 +110,8 @@ struct AlgorithmTable {
   std::optional<double> sapo_tau_positive, sapo_tau_negative, opmd_tau, m2_threshold;
   std::optional<double> beta, label_smoothing, margin, desirable_weight, undesirable_weight;
   std::optional<bool> length_mean;
+  std::optional<double> gamma, lambda, lambda_length, value_clip, value_coefficient, positive_coefficient;
+  std::optional<std::int64_t> value_iterations;
   std::optional<bool> dynamic_sampling;  // the same as generation.zero_spread = "resample"
   std::optional<std::int64_t> overlong_limit, overlong_buffer;
   std::optional<double> overlong_penalty;
@@ -163,6 +165,13 @@ struct ReferenceTable {
   std::string path = "policy";
 };
 
+struct CriticTable {
+  std::string path = "policy";
+  bool shared = false;
+  std::optional<double> learning_rate, weight_decay, gradient_clip;  // absent: the optimizer's
+  std::optional<std::int64_t> warmup_steps;
+};
+
 struct Deck {
   std::string title;
   RunTable run;
@@ -176,6 +185,7 @@ struct Deck {
   std::optional<WarmStartTable> warm_start;
   EvalTable eval;
   std::optional<ReferenceTable> reference;
+  std::optional<CriticTable> critic;
 
   // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
   std::string file;  // as the user named it; empty: no file

@@ -78,7 +78,7 @@ namespace {
 // The packed form: a header, then the fields of each experience in the order of the structs, lists with their length in
 // front, numbers as they stand in memory (every machine we run on is little-endian).
 constexpr std::uint32_t kMagic = 0x5058584du;  // "MXXP"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 struct Header {
   std::uint32_t magic = kMagic;
@@ -198,6 +198,7 @@ void visit(Archive& archive, Experience& e) {
   archive.list(e.assessment.value);
   archive.optional(e.assessment.greedy_reward);
   archive.list(e.advantage);
+  archive.list(e.value_target);
   archive.list(e.proximal_log_prob);
   if constexpr (Archive::kReading) {
     if (static_cast<std::size_t>(e.rollout.finish) >= kFinishNames.size())

@@ -81,6 +81,7 @@ struct Experience {
   Rollout rollout;
   Assessment assessment;
   std::vector<float> advantage;               // a response token; 0 at tokens that are not trainable
+  std::vector<float> value_target = {};       // likewise; what the critic is to learn
   std::vector<float> proximal_log_prob = {};  // a response token, of the policy at the start of the iteration
 };
 

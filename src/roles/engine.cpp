@@ -8,10 +8,24 @@ namespace maxplus {
 
 namespace {
 
-enum ArenaIndex : std::size_t { kWeights, kPacked, kActivations, kGradients, kMoments, kCache, kReference, kArenas };
-constexpr const char* kArenaNames[kArenas] = {"weights",   "packed weights",    "activations",
-                                              "gradients", "optimizer moments", "generation (keys, values)",
-                                              "reference"};
+enum ArenaIndex : std::size_t {
+  kWeights,
+  kPacked,
+  kActivations,
+  kGradients,
+  kMoments,
+  kCache,
+  kReference,
+  kCritic,
+  kCriticGradients,
+  kCriticMoments,
+  kArenas
+};
+constexpr const char* kArenaNames[kArenas] = {"weights",           "packed weights",
+                                              "activations",       "gradients",
+                                              "optimizer moments", "generation (keys, values)",
+                                              "reference",         "critic",
+                                              "critic gradients",  "critic moments"};
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
@@ -54,11 +68,22 @@ Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& are
   }
   if (shape.generation) generator.emplace(policy, *shape.generation, stream, *arenas.arena[kCache]);
   if (shape.reference) {
-    reference_weights.emplace(shape.model, *arenas.arena[kReference]);
+    ModelConfig model = shape.model;
+    model.value_head = false;
+    reference_weights.emplace(model, *arenas.arena[kReference]);
     TransformerLimits limits = shape.limits;
     limits.extend_tokens = limits.extend_rows = 0;
     reference.emplace(*reference_weights, Transformer::Use::inference, shape.arithmetic, limits, stream,
                       *arenas.arena[kReference], *arenas.arena[kReference]);
+  }
+  if (shape.critic) {
+    Arena& arena = *arenas.arena[kCritic];
+    critic_weights.emplace(shape.critic->model, arena);
+    TransformerLimits limits = shape.limits;
+    limits.extend_tokens = limits.extend_rows = 0;
+    critic.emplace(*critic_weights, Transformer::Use::training, shape.arithmetic, limits, stream, arena, arena);
+    critic_trainer.emplace(*critic, *critic_weights, shape.critic->optimizer, stream, *arenas.arena[kCriticGradients],
+                           *arenas.arena[kCriticMoments], data_rank, data_ranks);
   }
 }
 
@@ -90,6 +115,11 @@ Engine::Engine(const EngineShape& shape, int data_rank, int data_ranks, Stream::
 }
 
 Engine::~Engine() = default;
+
+Transformer* Engine::critic() {
+  if (parts_->critic) return &*parts_->critic;
+  return shape_.model.value_head ? &parts_->policy : nullptr;
+}
 
 std::int64_t Engine::arena_bytes() const {
   std::int64_t sum = 0;

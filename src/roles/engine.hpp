@@ -16,6 +16,7 @@
 #include "model/transformer.hpp"
 #include "optim/adamw.hpp"
 #include "parallel/gradient_sync.hpp"
+#include "roles/critic_trainer.hpp"
 #include "roles/generator.hpp"
 #include "roles/trainer.hpp"
 #include "tensor/arena.hpp"
@@ -30,6 +31,11 @@ struct EngineShape {
   std::optional<Generator::Limits> generation;  // absent: nothing is drawn
   std::optional<OptimizerTable> optimizer;      // absent: nothing is trained
   bool reference = false;                       // a frozen copy beside the policy
+  struct Critic {
+    ModelConfig model;
+    OptimizerTable optimizer;
+  };
+  std::optional<Critic> critic;  // with a network of its own; one that shares the policy's is model.value_head
   int threads = 1;
 };
 
@@ -64,6 +70,11 @@ class Engine {
   Trainer& trainer() { return *parts_->trainer; }
   bool trains() const { return parts_->trainer.has_value(); }
   WeightSet* reference_weights() { return parts_->reference_weights ? &*parts_->reference_weights : nullptr; }
+  // What gives values: a network of its own, or the policy's where it has a value head; null: nothing does.
+  Transformer* critic();
+  // Of a network of its own.
+  WeightSet* critic_weights() { return parts_->critic_weights ? &*parts_->critic_weights : nullptr; }
+  CriticTrainer* critic_trainer() { return parts_->critic_trainer ? &*parts_->critic_trainer : nullptr; }
   Transformer* reference() { return parts_->reference ? &*parts_->reference : nullptr; }
 
  private:
@@ -78,6 +89,9 @@ class Engine {
     std::optional<Generator> generator;
     std::optional<WeightSet> reference_weights;
     std::optional<Transformer> reference;
+    std::optional<WeightSet> critic_weights;
+    std::optional<Transformer> critic;
+    std::optional<CriticTrainer> critic_trainer;
   };
   static Arenas counting_arenas();
   static Arenas real_arenas(const MemoryPlan& plan);

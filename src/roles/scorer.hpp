@@ -28,10 +28,18 @@ std::vector<std::vector<float>> score_experiences(Transformer& transformer,
                                                   std::span<const Experience* const> experiences,
                                                   float inverse_temperature, std::int64_t batch_tokens);
 
+// What a critic says where each response token was drawn, likewise.
+std::vector<std::vector<float>> value_experiences(Transformer& critic, std::span<const Experience* const> experiences,
+                                                  std::int64_t batch_tokens);
+
 // Packs as many sequences a forward as `batch_tokens` and `batch_segments` hold; a sequence longer than `batch_tokens`
 // is a bug.
 std::vector<ScoredSequence> score_sequences(Transformer& transformer, std::span<const SequenceToScore> sequences,
                                             float inverse_temperature, std::int64_t batch_tokens,
                                             std::int64_t batch_segments);
+
+// What it says after each token of a sequence.
+std::vector<std::vector<float>> value_sequences(Transformer& critic, std::span<const SequenceToScore> sequences,
+                                                std::int64_t batch_tokens, std::int64_t batch_segments);
 
 }  // namespace maxplus

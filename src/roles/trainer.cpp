@@ -2,27 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
-#include "ops/elementwise.hpp"
 
 namespace maxplus {
 
 namespace {
-
-AdamWSettings adamw_settings(const OptimizerTable& table) {
-  AdamWSettings settings;
-  settings.beta1 = table.beta1;
-  settings.beta2 = table.beta2;
-  settings.epsilon = table.epsilon;
-  settings.weight_decay = table.weight_decay;
-  settings.gradient_clip = table.gradient_clip;
-  return settings;
-}
 
 TokenTerms terms_of(const Experience& experience, std::span<const float> log_prob, std::span<const float> entropy,
                     std::int64_t policy_version) {
@@ -36,6 +22,7 @@ TokenTerms terms_of(const Experience& experience, std::span<const float> log_pro
   terms.proximal_log_prob = experience.proximal_log_prob;
   terms.version = experience.rollout.version;
   terms.policy_version = policy_version;
+  terms.correct = experience.assessment.verdict == Verdict::correct;
   return terms;
 }
 
@@ -43,65 +30,39 @@ TokenTerms terms_of(const Experience& experience, std::span<const float> log_pro
 
 Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& table, const Stream& stream,
                  Arena& gradients, Arena& moments, int data_rank, int data_ranks)
-    : policy_(policy),
-      weights_(weights),
-      table_(table),
-      stream_(stream),
-      sum_(gradients, weights.gradient_elements(), static_cast<int>(table.gradient_slices), data_rank, data_ranks),
-      total_(sum_.first_buffer()),
-      optimizer_(weights.parameters(), adamw_settings(table), moments) {}
+    : policy_(policy), learner_(policy, weights, table, stream, gradients, moments, data_rank, data_ranks) {}
 
 std::optional<StepReport> Trainer::step(const StepRequest& request, const Communicator& data_ranks,
                                         const std::function<void()>& beat) {
   if (request.experiences.empty()) return std::nullopt;
   const StepStatistics statistics = request.algorithm->prepare(request.experiences);
   if (statistics.tokens == 0) return std::nullopt;
-  const StepPlan plan =
-      plan_step(request.experiences, static_cast<int>(table_.gradient_slices), table_.micro_batch_tokens,
-                request.algorithm->joins_groups() ? GroupCut::between : GroupCut::anywhere);
-
   StepReport report;
   report.learning_rate = request.learning_rate;
   report.denominator_tokens = statistics.tokens;
   report.denominator_sequences = statistics.sequences;
   report.has_reference = request.algorithm->needs().reference;
-  std::vector<RolloutRecord> records;
-  const SliceRange range = sum_.range();
-  for (int slice = range.first; slice < range.last; ++slice) {
-    weights_.bind_gradients(sum_.begin_slice(stream_));
-    for (const RolloutList& rollouts : plan.slice[static_cast<std::size_t>(slice)]) {
-      run_micro_batch(request, statistics, rollouts, &records, &report);
-      if (beat) beat();
-    }
-    sum_.end_slice(stream_);
-  }
-  sum_.finish(stream_, data_ranks, total_);
-  weights_.fold_tied_gradient(stream_, total_);
+  StepRecords records;
+  const auto micro_batch = [&](const RolloutList& rollouts) {
+    run_micro_batch(request, statistics, rollouts, &records, &report);
+  };
+  const GroupCut cut = request.algorithm->joins_groups() ? GroupCut::between : GroupCut::anywhere;
+  const StepManner manner{request.learning_rate, request.on_not_finite, cut, "optimizer step"};
+  const UpdateReport update = learner_.step(request.experiences, manner, data_ranks, micro_batch, beat);
   report.tokens_processed = data_ranks.sum(report.tokens_processed);
-  summarise(records, data_ranks, &report);
-  if (on_gradient) on_gradient(total_);
-
-  const UpdateReport update = optimizer_.step(stream_, total_, request.learning_rate);
+  summarise(records.policy, data_ranks, &report);
+  if (has_shared_critic(request)) {
+    report.value = summarise_values(records.value, data_ranks);
+    report.loss += request.algorithm->value_coefficient() * report.value->loss;
+  }
   report.gradient_norm = update.gradient_norm;
   report.update_norm = update.update_norm;
   report.skipped = update.skipped;
-  if (update.skipped && update.gradient_norm != 0 && request.on_not_finite == StepRequest::OnNotFinite::stop) {
-    throw Error(
-        ExitCode::numeric,
-        Fault{"",
-              fmt::format("the gradient of optimizer step {} is not finite (norm {})", optimizer_.steps() + 1,
-                          update.gradient_norm),
-              "finite numbers; the weights are those before the step",
-              "a smaller learning_rate, or [run] skip_limit to leave out such steps; the newest checkpoint is good"});
-  }
-  if (!update.skipped) policy_.pack_weights();
   return report;
 }
 
-void Trainer::reset_optimizer() {
-  ops::fill(stream_, optimizer_.first_moment(), 0.0f);
-  ops::fill(stream_, optimizer_.second_moment(), 0.0f);
-  optimizer_.set_steps(0);
+bool Trainer::has_shared_critic(const StepRequest& request) const {
+  return policy_.config().value_head && request.algorithm->needs().critic;
 }
 
 Trainer::RolloutRecord Trainer::record_of(std::int32_t rollout, const TokenLoss& loss) {
@@ -131,7 +92,7 @@ Trainer::RolloutRecord Trainer::record_of(std::int32_t rollout, const TokenLoss&
 }
 
 void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
-                              std::vector<RolloutRecord>* records, StepReport* report) {
+                              StepRecords* records, StepReport* report) {
   const MicroBatch batch = build_micro_batch(request.experiences, rollouts);
   report->tokens_processed += batch.batch.tokens();
   std::vector<float> log_prob(batch.row.size()), entropy(batch.row.size());
@@ -149,27 +110,23 @@ void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& 
     for (; last < rollouts.size() && experience(last).rollout.group == experience(first).rollout.group; ++last)
       members.push_back(terms_of(experience(last), now[last], spread[last], request.policy_version));
     for (TokenLoss& loss : request.algorithm->group_loss(members, statistics)) {
-      records->push_back(record_of(static_cast<std::int32_t>(rollouts[first++]), loss));
+      records->policy.push_back(record_of(static_cast<std::int32_t>(rollouts[first++]), loss));
       d_log_prob.push_back(std::move(loss.d_log_prob));
       d_entropy.push_back(std::move(loss.d_entropy));
     }
     MAXPLUS_REQUIRE(first == last, "a loss a rollout");
   }
-  policy_.backward(by_target(batch, d_log_prob), by_target(batch, d_entropy));
+  std::vector<float> d_value;
+  if (has_shared_critic(request)) {
+    d_value = value_gradients(policy_, batch, request.experiences, *request.algorithm, statistics,
+                              ValueScale::shared_network, &records->value);
+  }
+  policy_.backward({by_target(batch, d_log_prob), by_target(batch, d_entropy), d_value});
 }
 
 void Trainer::summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks,
                         StepReport* report) const {
-  std::vector<RolloutRecord> all;
-  const auto bytes = std::as_bytes(std::span<const RolloutRecord>(mine));
-  for (const std::vector<std::byte>& part : data_ranks.gather_all(bytes)) {
-    const std::size_t before = all.size();
-    all.resize(before + part.size() / sizeof(RolloutRecord));
-    if (!part.empty()) std::memcpy(static_cast<void*>(all.data() + before), part.data(), part.size());
-  }
-  std::sort(all.begin(), all.end(),
-            [](const RolloutRecord& a, const RolloutRecord& b) { return a.rollout < b.rollout; });
-
+  const std::vector<RolloutRecord> all = gather_records(mine, data_ranks);
   double ratio_sum = 0, importance_sum = 0, importance_squares = 0, kl_old = 0, kl_reference = 0, entropy = 0;
   std::int64_t tokens = 0, clipped_low = 0, clipped_high = 0, weighed = 0, truncated = 0, masked = 0, pairs_right = 0;
   double margin = 0;

@@ -2,8 +2,7 @@
 // The actor's training step: packed forward, loss on the host, backward, gradients summed over slices, AdamW.
 //
 // Denominators come before gradients: every rank holds the step's experiences, so Algorithm::prepare sees them all. The
-// step is cut into slices that know nothing of ranks; a rank works on its slices and GradientSum adds them in one
-// order. So the weights after a step have the same bits on any number of ranks up to the number of slices.
+// step's slices and their sum are learner.hpp's.
 
 #include <cstdint>
 #include <functional>
@@ -14,10 +13,10 @@
 #include "comm/communicator.hpp"
 #include "deck/tables.hpp"
 #include "model/transformer.hpp"
-#include "optim/adamw.hpp"
-#include "parallel/gradient_sync.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "rl/packing.hpp"
+#include "roles/learner.hpp"
+#include "roles/value_step.hpp"
 #include "tensor/arena.hpp"
 
 namespace maxplus {
@@ -38,7 +37,8 @@ struct StepReport {
   double preference_accuracy = 0, preference_margin = 0;
   bool has_reference = false;
   bool has_importance_weights = false;
-  bool skipped = false;  // the gradient was not finite, or 0 everywhere, and the weights stayed
+  std::optional<ValueReport> value;  // of rules with a critic
+  bool skipped = false;              // the gradient was not finite, or 0 everywhere, and the weights stayed
 };
 
 struct StepRequest {
@@ -47,7 +47,7 @@ struct StepRequest {
   float inverse_temperature = 1;
   double learning_rate = 0;
   std::int64_t policy_version = 0;  // at the start of the iteration
-  enum class OnNotFinite { stop, skip } on_not_finite = OnNotFinite::stop;
+  OnNotFinite on_not_finite = OnNotFinite::stop;
 };
 
 class Trainer {
@@ -62,11 +62,11 @@ class Trainer {
                                  const std::function<void()>& beat);
 
   // Called with the summed gradient [elements, tied folded] of each step before clipping; for `replay --gradients`.
-  std::function<void(TensorView gradient)> on_gradient;
+  void on_gradient(std::function<void(TensorView gradient)> call) { learner_.on_gradient = std::move(call); }
 
-  AdamW& optimizer() { return optimizer_; }
+  AdamW& optimizer() { return learner_.optimizer(); }
   // A fresh one: moments zero, no steps taken.
-  void reset_optimizer();
+  void reset_optimizer() { learner_.reset_optimizer(); }
 
  private:
   struct RolloutRecord {
@@ -76,17 +76,17 @@ class Trainer {
         kl_old_sum, kl_reference_sum, entropy_sum, gap_max, margin_sum;
   };
   static RolloutRecord record_of(std::int32_t rollout, const TokenLoss& loss);
+  struct StepRecords {
+    std::vector<RolloutRecord> policy;
+    std::vector<ValueRecord> value;
+  };
   void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
-                       std::vector<RolloutRecord>* records, StepReport* report);
+                       StepRecords* records, StepReport* report);
+  bool has_shared_critic(const StepRequest& request) const;
   void summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const;
 
   Transformer& policy_;
-  WeightSet& weights_;
-  OptimizerTable table_;
-  const Stream& stream_;
-  GradientSum sum_;
-  TensorView total_;
-  AdamW optimizer_;
+  Learner learner_;
 };
 
 }  // namespace maxplus

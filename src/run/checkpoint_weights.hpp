@@ -1,5 +1,5 @@
 #pragma once
-// The policy's weights in a checkpoint, under published names; moments and reference are left aside.
+// The weights of one network in a checkpoint, under published names; moments and reference are left aside.
 
 #include <filesystem>
 #include <memory>
@@ -9,7 +9,11 @@
 
 namespace maxplus {
 
-// `config` is the checkpoint's own: the file holds numbers of elements, the configuration their extents.
-std::unique_ptr<WeightSource> open_checkpoint_weights(const std::filesystem::path& file, const ModelConfig& config);
+enum class CheckpointNetwork { policy, critic };
+
+// `config` is the network's own: the file holds numbers of elements, the configuration their extents. A critic that
+// shares the policy's network has its layers, and a head beside the policy's that each leaves to the other.
+std::unique_ptr<WeightSource> open_checkpoint_weights(const std::filesystem::path& file, const ModelConfig& config,
+                                                      CheckpointNetwork network);
 
 }  // namespace maxplus

@@ -24,20 +24,29 @@ bool reference_is_stored(const Deck& deck, const Engine& engine) {
 }
 
 // All tensors of a checkpoint by name, as places in this rank's memory.
-std::vector<std::pair<std::string, std::span<float>>> places(const Deck& deck, Engine& engine) {
-  std::vector<std::pair<std::string, std::span<float>>> result;
-  WeightSet& weights = engine.weights();
-  AdamW& optimizer = engine.trainer().optimizer();
-  for (const Parameter& p : weights.parameters())
-    result.push_back({"weights/" + p.name, part(weights.all(), weights, p)});
-  for (const Parameter& p : weights.parameters())
-    result.push_back({"first_moment/" + p.name, part(optimizer.first_moment(), weights, p)});
-  for (const Parameter& p : weights.parameters())
-    result.push_back({"second_moment/" + p.name, part(optimizer.second_moment(), weights, p)});
+using Places = std::vector<std::pair<std::string, std::span<float>>>;
+
+void add_places(const std::string& group, TensorView all, const WeightSet& weights, Places& places) {
+  for (const Parameter& p : weights.parameters()) places.push_back({group + "/" + p.name, part(all, weights, p)});
+}
+
+void add_network(const std::string& group, const std::string& moments, const WeightSet& weights, const AdamW& optimizer,
+                 Places& places) {
+  add_places(group, weights.all(), weights, places);
+  add_places(moments + "first_moment", optimizer.first_moment(), weights, places);
+  add_places(moments + "second_moment", optimizer.second_moment(), weights, places);
+}
+
+// All tensors of a checkpoint by name, as places in this rank's memory.
+Places places(const Deck& deck, Engine& engine) {
+  Places result;
+  add_network("weights", "", engine.weights(), engine.trainer().optimizer(), result);
   if (reference_is_stored(deck, engine)) {
-    for (const Parameter& p : weights.parameters())
-      result.push_back({"reference/" + p.name, part(engine.reference_weights()->all(), weights, p)});
+    const WeightSet& reference = *engine.reference_weights();
+    add_places("reference", reference.all(), reference, result);
   }
+  if (engine.critic_weights() != nullptr)
+    add_network("critic", "critic_", *engine.critic_weights(), engine.critic_trainer()->optimizer(), result);
   return result;
 }
 
@@ -48,6 +57,7 @@ std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic) {
   if (inputs.train) record["train problems"] = inputs.train->hash();
   if (inputs.model.tokenizer) record["tokenizer"] = inputs.model.tokenizer->hash();
   record["network"] = write_model_config(inputs.model.config).dump();
+  if (inputs.critic) record["critic"] = write_model_config(inputs.critic->config).dump();
   record["arithmetic"] = ops::name_of(arithmetic);
   return record.dump();
 }
@@ -76,6 +86,8 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   for (const auto& [name, values] : places(deck, engine)) contents.tensors.push_back({name, values});
   contents.state = state.to_json().dump();
   contents.texts[kModelConfigText] = write_model_config(inputs.model.config).dump();
+  if (engine.critic_weights() != nullptr)
+    contents.texts[kCriticConfigText] = write_model_config(engine.critic_weights()->config()).dump();
   if (inputs.model.tokenizer) contents.texts[kTokenizerText] = inputs.model.tokenizer->to_json().dump();
   for (const auto& [name, text] : inputs.model.companions) contents.texts[kCompanionPrefix + name] = text;
   contents.texts[kDeckText] = effective_deck(deck);
@@ -118,6 +130,7 @@ RunState load_run_checkpoint(const std::string& path, const Deck& deck, const Ru
   }
   const RunState state = RunState::from_json(nlohmann::json::parse(header.state));
   engine.trainer().optimizer().set_steps(state.optimizer_step);
+  if (engine.critic_trainer() != nullptr) engine.critic_trainer()->optimizer().set_steps(state.critic_optimizer_step);
   return state;
 }
 

@@ -2,7 +2,8 @@
 // What a run puts into a checkpoint and takes out of it (the file itself: io/checkpoint_file).
 //
 // Tensors: "weights/NAME", "first_moment/NAME", "second_moment/NAME" and, with a reference that no file holds,
-// "reference/NAME", for every published parameter name. Texts: the network's config, tokenizer, the
+// "reference/NAME", for every published parameter name; "critic/NAME", "critic_first_moment/NAME" and
+// "critic_second_moment/NAME" of a critic with a network of its own. Texts: the network's config, tokenizer, the
 // published files that travel along, effective deck, build.
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 namespace maxplus {
 
 inline constexpr const char* kModelConfigText = "model_config";
+inline constexpr const char* kCriticConfigText = "critic_config";
 inline constexpr const char* kTokenizerText = "tokenizer";
 inline constexpr const char* kDeckText = "deck";
 inline constexpr const char* kDeckRecordText = "deck_record";

@@ -205,6 +205,10 @@ void add_own(Options& options, CommandLine& line) {
                     [&](const std::string& text) { line.model = text; });
       break;
     case Command::generate: add_generate(options, line.generate); break;
+    case Command::convert:
+      options.flag("--critic", "of a checkpoint: the critic, as a classifier with one label",
+                   [&] { line.network = CommandLine::Network::critic; });
+      break;
     case Command::logprob:
       options.real("--temperature", "of the distribution (1)", 1e-6, 1000, [&](double x) { line.temperature = x; });
       break;
@@ -223,7 +227,6 @@ void add_own(Options& options, CommandLine& line) {
                     [&](const std::string& text) { line.gradients = text; });
       break;
     case Command::inspect:
-    case Command::convert:
     case Command::report:
     case Command::print: break;
   }

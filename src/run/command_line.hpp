@@ -71,7 +71,8 @@ struct CommandLine {
   TokenizeOptions tokenize;
   std::string verifier;  // of score
   AdvantageOptions advantage;
-  std::optional<std::string> gradients;  // of replay
+  std::optional<std::string> gradients;                             // of replay
+  enum class Network { policy, critic } network = Network::policy;  // of convert
 };
 
 // Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train --check`).

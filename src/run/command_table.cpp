@@ -23,7 +23,9 @@ const std::vector<CommandEntry>& command_table() {
        "line.",
        "maxplus generate models/small prompts.jsonl --samples 4 --temperature 0.7"},
       {Command::logprob, "logprob", "MODEL FILE", "log-probability and entropy of each token",
-       "FILE holds {\"ids\": [...]} or {\"text\": \"...\"} a line. Writes {\"ids\", \"log_prob\", \"entropy\"} a line.",
+       "FILE holds {\"ids\": [...]} or {\"text\": \"...\"} a line. Writes {\"ids\", \"log_prob\", \"entropy\"} a line; "
+       "of\n"
+       "a classifier with one label (a critic) {\"ids\", \"value\"}, its score after each token.",
        "maxplus logprob models/small lines.jsonl --temperature 1"},
       {Command::tokenize, "tokenize", "MODEL FILE", "text to token ids and back",
        "FILE holds {\"text\": \"...\"}, {\"messages\": [...]} or {\"ids\": [...]} a line. MODEL may be a bare "
@@ -56,7 +58,9 @@ const std::vector<CommandEntry>& command_table() {
        "IN is a published folder, a GGUF file, a checkpoint or a safetensors file that carries its configuration.\n"
        "OUT is new: NAME.safetensors, NAME.h5 (a checkpoint), or else a folder as transformers and vLLM open it. "
        "Weights\n"
-       "are f32 afterwards; tokenizer and chat template travel along.",
+       "are f32 afterwards; tokenizer and chat template travel along. A checkpoint gives the policy, or with --critic "
+       "the\n"
+       "network that gave its values: a sequence classifier with one label, whose score every token has.",
        "maxplus convert runs/first/checkpoints/iteration-000200.h5 models/first"},
       {Command::report, "report", "RUN...", "a page with the curves of one or more runs",
        "Reads run folders and writes report/index.html, one file that needs no network, and its figures.",

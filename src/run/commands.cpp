@@ -172,7 +172,7 @@ int run_alone(const CommandLine& line) {
     }
     case Command::convert: {
       const DeviceRuntime runtime;
-      const std::string text = convert_model(line.file, line.target, line.output);
+      const std::string text = convert_model(line.file, line.target, line.network, line.output);
       if (line.verbosity != Verbosity::quiet) std::fputs(text.c_str(), stdout);
       return 0;
     }

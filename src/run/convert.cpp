@@ -135,8 +135,9 @@ void write_start_checkpoint(const Conversion& from, const fs::path& out) {
 
 }  // namespace
 
-std::string convert_model(const fs::path& in, const fs::path& out, CommandLine::Output form) {
-  const OpenedModel model = open_model(in);
+std::string convert_model(const fs::path& in, const fs::path& out, CommandLine::Network network,
+                          CommandLine::Output form) {
+  const OpenedModel model = network == CommandLine::Network::critic ? open_critic_of_checkpoint(in) : open_model(in);
   require_new(out);
   const std::shared_ptr<const WeightSource> source = model.open_weights();
   const WeightPlan plan(model.config, *source);

@@ -12,6 +12,7 @@ namespace maxplus {
 // checkpoint to start from), else a published folder, new or empty. Weights are f32 afterwards. They pass through one
 // by one, but a checkpoint is written from memory. Returns what to print: what was written. Throws Error(no_input),
 // Error(data), Error(cannot_create) where `out` is already there, Error(io). Needs no MPI.
-std::string convert_model(const std::filesystem::path& in, const std::filesystem::path& out, CommandLine::Output form);
+std::string convert_model(const std::filesystem::path& in, const std::filesystem::path& out,
+                          CommandLine::Network network, CommandLine::Output form);
 
 }  // namespace maxplus

@@ -13,6 +13,7 @@
 #include "base/strings.hpp"
 #include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
+#include "run/critic_checks.hpp"
 
 namespace maxplus {
 
@@ -326,6 +327,7 @@ void Checker::algorithm() {
                     deck_.algorithm.name),
         "[reference] with path = a model, or \"policy\"", "path = \"policy\"");
   }
+  if (clear({"critic"})) check_critic(deck_, *algorithm, faults_);
   const std::int64_t size = deck_.generation.group_size;
   if (clear({"generation.group_size"}) && size < algorithm->smallest_group()) {
     add("generation.group_size",

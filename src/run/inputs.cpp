@@ -208,6 +208,22 @@ std::shared_ptr<const Task> stage_task(const Deck& deck, const std::shared_ptr<c
   return make_task(table.task, keys, tokenizer, locate_in(deck, place));
 }
 
+// A network that the critic starts from: of the policy's tokens.
+OpenedModel open_critic(const Deck& deck, const ModelConfig& policy) {
+  OpenedModel critic = open_network(deck.critic->path);
+  const std::shared_ptr<const WeightSource> source = critic.open_weights();
+  const CheckedWeights checked(source, WeightPlan(critic.config, *source).weights());
+  if (critic.config.vocabulary != policy.vocabulary || critic.config.context < policy.context) {
+    throw Error(ExitCode::config, Fault{deck.where("critic.path"),
+                                        fmt::format("[critic] path has a vocabulary of {} and a context of {} tokens",
+                                                    critic.config.vocabulary, critic.config.context),
+                                        fmt::format("the policy's vocabulary of {} tokens, a context of at least {}",
+                                                    policy.vocabulary, policy.context),
+                                        "a network of the same tokenizer, or path = \"policy\""});
+  }
+  return critic;
+}
+
 }  // namespace
 
 void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
@@ -262,6 +278,9 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
                     ->tokenizer();
   }
   inputs.model = model_of_deck(deck, tokenizer);
+  require_tokens(inputs.model, deck.where("model.path"));
+  const bool trains = what != InputsFor::evaluation;
+  if (trains && deck.critic && deck.critic->path != "policy") inputs.critic = open_critic(deck, inputs.model.config);
   if (inputs.task && inputs.model.tokenizer && inputs.model.tokenizer != tokenizer) {
     inputs.task = make_task(deck.data.task, deck.data.task_keys, inputs.model.tokenizer, locate_in(deck, "data"));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace maxplus {
 
 struct RunInputs {
   OpenedModel model;
+  std::optional<OpenedModel> critic;           // of [critic] path, where that is a model's
   std::shared_ptr<const Task> task;            // none for files
   std::shared_ptr<const ProblemSource> train;  // none where nothing is trained
   // Instead of drawn answers, for algorithms that learn from a file of them; absent otherwise.

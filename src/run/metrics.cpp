@@ -276,4 +276,48 @@ void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps) {
   row->set("log_prob_gap_max", first->log_prob_gap_max);
 }
 
+void add_value_statistics(MetricsRow* row, std::span<const ValueReport> values) {
+  Summary loss, clipped, gradient, update;
+  bool own = false;
+  for (const ValueReport& value : values) {
+    loss.add(value.loss);
+    clipped.add(value.clip_share);
+    own = own || value.learning_rate > 0 || value.gradient_norm > 0;
+    gradient.add(value.gradient_norm);
+    if (!value.skipped) update.add(value.update_norm);
+  }
+  set_mean(row, "value_loss", loss);
+  set_mean(row, "value_clip_share", clipped);
+  if (!own) return;
+  set_mean(row, "critic_gradient_norm", gradient);
+  set_mean(row, "critic_update_norm", update);
+  row->set("critic_learning_rate", values.back().learning_rate);
+}
+
+void add_explained_variance(MetricsRow* row, std::span<const Experience> experiences) {
+  struct Moments {
+    double sum = 0, mean = 0, squares = 0;
+  } target, residual;
+  double tokens = 0;
+  const auto each = [&experiences](const auto& visit) {
+    for (const Experience& e : experiences) {
+      if (!counts(e.assessment.verdict) || e.assessment.value.size() != e.value_target.size()) continue;
+      for (std::size_t t = 0; t < e.value_target.size(); ++t) {
+        if (e.rollout.trainable[t] == 0) continue;
+        const double wanted = static_cast<double>(e.value_target[t]);
+        visit(wanted, wanted - static_cast<double>(e.assessment.value[t]));
+      }
+    }
+  };
+  each([&](double wanted, double missed) { tokens += 1, target.sum += wanted, residual.sum += missed; });
+  if (tokens == 0) return;
+  target.mean = target.sum / tokens;
+  residual.mean = residual.sum / tokens;
+  each([&](double wanted, double missed) {
+    target.squares += (wanted - target.mean) * (wanted - target.mean);
+    residual.squares += (missed - residual.mean) * (missed - residual.mean);
+  });
+  if (target.squares > 0) row->set("explained_variance", 1.0 - residual.squares / target.squares);
+}
+
 }  // namespace maxplus

@@ -14,7 +14,8 @@
 
 namespace maxplus {
 
-struct StepReport;  // roles/trainer.hpp
+struct StepReport;   // roles/trainer.hpp
+struct ValueReport;  // roles/value_step.hpp
 
 // One flat line. Names must be in run/metric_table.cpp; a number that is not finite is left out, as is what was never
 // set.
@@ -48,5 +49,9 @@ void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experie
 // that no token was trained for.
 void add_step_statistics(MetricsRow* row, const StepReport& step);
 void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps);
+// Of the critic's updates, if there were any.
+void add_value_statistics(MetricsRow* row, std::span<const ValueReport> values);
+// Of the values before the iteration's first update against what they are to be.
+void add_explained_variance(MetricsRow* row, std::span<const Experience> experiences);
 
 }  // namespace maxplus

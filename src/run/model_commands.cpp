@@ -82,6 +82,7 @@ std::vector<std::string> generate_lines(const Deck& deck, const std::filesystem:
                                         const GenerateOptions& options, const MpiEnvironment& mpi,
                                         const Communicator& world) {
   const OpenedModel model = open_deck_model(deck, deck_tokenizer(deck));
+  require_tokens(model, deck.model.path);
   ProblemFileOptions reading;
   reading.answer = ProblemFileOptions::Answer::optional;
   reading.max_prompt_tokens = model.config.context - 1;
@@ -168,10 +169,21 @@ std::vector<std::string> logprob_lines(const Deck& deck, const std::filesystem::
   const std::unique_ptr<Engine> engine = inference_engine(shape, model, deck, mpi, world);
   std::vector<SequenceToScore> sequences;
   for (std::int64_t i : numbers) sequences.push_back({*input[static_cast<std::size_t>(i)].ids, 1});
+  std::vector<std::string> lines;
+  if (!model.config.token_head) {
+    const std::vector<std::vector<float>> value =
+        value_sequences(engine->policy(), sequences, shape.limits.batch_tokens, shape.limits.batch_segments);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      Json line;
+      line["ids"] = *input[static_cast<std::size_t>(numbers[i])].ids;
+      line["value"] = float_list(value[i], 0);
+      lines.push_back(line.dump());
+    }
+    return gather_lines(world, lines);
+  }
   const std::vector<ScoredSequence> scored =
       score_sequences(engine->policy(), sequences, static_cast<float>(1.0 / temperature), shape.limits.batch_tokens,
                       shape.limits.batch_segments);
-  std::vector<std::string> lines;
   for (std::size_t i = 0; i < scored.size(); ++i) {
     Json line;
     line["ids"] = *input[static_cast<std::size_t>(numbers[i])].ids;
@@ -221,6 +233,7 @@ EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& pa
   EngineShape shape = engine_shape(asked, inputs);
   shape.optimizer.reset();
   shape.reference = false;
+  shape.critic.reset();
   shape.limits.batch_tokens = shape.limits.batch_segments = 0;
   const std::unique_ptr<Engine> engine = inference_engine(shape, inputs.model, asked, mpi, world);
   Assessor assessor(inputs.evaluation_reward, asked.reward.workers, asked.reward.timeout_s, inputs.model.tokenizer);

@@ -1,6 +1,7 @@
 // Opening is in two steps: what the network is, by the kind of file; then its tokenizer, from the same place.
 #include "run/model_source.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "io/gguf.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/safetensors.hpp"
+#include "model/families/family.hpp"
 #include "model/gguf_model.hpp"
 #include "model/hf_folder.hpp"
 #include "run/checkpoint_weights.hpp"
@@ -99,7 +101,30 @@ OpenedModel open_safetensors(const std::filesystem::path& path) {
   return model;
 }
 
-OpenedModel open_checkpoint(const std::filesystem::path& path) {
+ModelConfig config_of_text(const std::string& text, const std::filesystem::path& path) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded())
+    throw Error(ExitCode::data, Fault{path.string(), "the network's configuration is not valid JSON", "", ""});
+  return read_model_config(json, path.string());
+}
+
+// A network of its own may have another shape than the policy.
+ModelConfig critic_config(ModelConfig policy, const CheckpointHeader& header, const std::filesystem::path& path) {
+  const auto own = header.texts.find(kCriticConfigText);
+  if (own != header.texts.end()) return config_of_text(own->second, path);
+  const std::string shared = std::string("weights/") + kScoreWeight;
+  const bool has_score = std::any_of(header.tensors.begin(), header.tensors.end(),
+                                     [&](const CheckpointHeader::Tensor& tensor) { return tensor.name == shared; });
+  if (!has_score) {
+    throw Error(ExitCode::data, Fault{path.string(), "the checkpoint holds no critic",
+                                      "a checkpoint of a run with [critic]", "leave --critic out for the policy"});
+  }
+  policy.token_head = false;
+  policy.value_head = true;
+  return policy;
+}
+
+OpenedModel open_checkpoint(const std::filesystem::path& path, CheckpointNetwork network) {
   const CheckpointReader reader(path.string());
   const CheckpointHeader& header = reader.header();
   const auto config = header.texts.find(kModelConfigText);
@@ -108,16 +133,14 @@ OpenedModel open_checkpoint(const std::filesystem::path& path) {
                 Fault{path.string(), "the checkpoint does not tell its network", "a checkpoint of a run", ""});
   }
   OpenedModel model;
-  const auto json = nlohmann::json::parse(config->second, nullptr, false);
-  if (json.is_discarded())
-    throw Error(ExitCode::data, Fault{path.string(), "the network's configuration is not valid JSON", "", ""});
-  model.config = read_model_config(json, path.string());
+  model.config = config_of_text(config->second, path);
+  if (network == CheckpointNetwork::critic) model.config = critic_config(model.config, header, path);
   for (const auto& [name, text] : header.texts) {
     if (name.starts_with(kCompanionPrefix))
       model.companions[name.substr(std::string_view(kCompanionPrefix).size())] = text;
   }
-  set_weights(model, [path, config = model.config]() -> std::shared_ptr<const WeightSource> {
-    return open_checkpoint_weights(path, config);
+  set_weights(model, [path, config = model.config, network]() -> std::shared_ptr<const WeightSource> {
+    return open_checkpoint_weights(path, config, network);
   });
   model.description = fmt::format("checkpoint {} of iteration {}", path.string(), header.iteration);
   return model;
@@ -172,14 +195,15 @@ OpenedModel open_network(const std::filesystem::path& path) {
   switch (kind_of_model_file(path)) {
     case ModelFileKind::folder: return open_folder(path);
     case ModelFileKind::gguf: return open_gguf(path);
-    case ModelFileKind::checkpoint: return open_checkpoint(path);
+    case ModelFileKind::checkpoint: return open_checkpoint(path, CheckpointNetwork::policy);
     case ModelFileKind::safetensors: return open_safetensors(path);
   }
   return {};
 }
 
-OpenedModel open_model(const std::filesystem::path& path) {
-  OpenedModel model = open_network(path);
+namespace {
+
+OpenedModel with_tokenizer(OpenedModel model, const std::filesystem::path& path) {
   // Before anything is allocated for it, the network must be the one that the file holds.
   const std::shared_ptr<const WeightSource> source = model.open_weights();
   const CheckedWeights checked(source, WeightPlan(model.config, *source).weights());
@@ -191,6 +215,32 @@ OpenedModel open_model(const std::filesystem::path& path) {
     model.tokenizer_fault = error.faults().front();
   }
   return model;
+}
+
+}  // namespace
+
+OpenedModel open_model(const std::filesystem::path& path) { return with_tokenizer(open_network(path), path); }
+
+OpenedModel open_critic_of_checkpoint(const std::filesystem::path& path) {
+  if (kind_of_model_file(path) != ModelFileKind::checkpoint) {
+    throw Error(ExitCode::data, Fault{path.string(), "is not a checkpoint", "a checkpoint of a run with [critic]", ""});
+  }
+  OpenedModel model = with_tokenizer(open_checkpoint(path, CheckpointNetwork::critic), path);
+  model.companions.erase(kConfigFile);
+  return model;
+}
+
+void require_tokens(const OpenedModel& model, const std::string& where) {
+  if (model.config.token_head) return;
+  throw Error(ExitCode::data, Fault{where, model.description + " is a classifier: it gives values, no tokens",
+                                    "a language model", "as [critic] path a classifier is welcome"});
+}
+
+void load_into(const OpenedModel& model, WeightSet& weights, std::uint64_t seed) {
+  const ModelConfig &have = model.config, &want = weights.config();
+  const bool same_heads = have.token_head == want.token_head && have.value_head == want.value_head;
+  if (same_heads || !model.open_weights) return model.load(weights);
+  load_other_heads(model.open_weights(), have, weights, seed);
 }
 
 void replace_tokenizer(OpenedModel& model, std::shared_ptr<const Tokenizer> tokenizer) {

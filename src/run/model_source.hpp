@@ -41,6 +41,15 @@ struct OpenedModel {
 OpenedModel open_model(const std::filesystem::path& path);
 // The same, but the tokenizer is left out.
 OpenedModel open_network(const std::filesystem::path& path);
+// The critic that a checkpoint holds beside the policy, as a classifier. Throws Error(data) where there is none.
+OpenedModel open_critic_of_checkpoint(const std::filesystem::path& path);
+
+// Throws Error(data) for a classifier where a language model is asked for.
+void require_tokens(const OpenedModel& model, const std::string& where);
+
+// Fills the weights of a network that may have other heads than the model: a value head that the model's files do not
+// have starts at random.
+void load_into(const OpenedModel& model, WeightSet& weights, std::uint64_t seed);
 
 // Another tokenizer than the model's own: the files of the old one no longer travel along.
 void replace_tokenizer(OpenedModel& model, std::shared_ptr<const Tokenizer> tokenizer);

@@ -258,12 +258,26 @@ void Recorder::step(const StepReport& report, std::int64_t iteration, const RunS
   row.set("iteration", iteration);
   row.set("step", state.step);
   add_step_statistics(&row, report);
+  if (report.value) add_value_statistics(&row, std::span<const ValueReport>(&*report.value, 1));
+  row.set("elapsed_s", elapsed_s);
+  updates_->write(row.line());
+}
+
+void Recorder::value_step(const ValueReport& report, std::int64_t iteration, const RunState& state, double elapsed_s) {
+  if (!speaks()) return;
+  MetricsRow row;
+  row.set("iteration", iteration);
+  row.set("phase", "value");
+  row.set("step", state.step);
+  add_value_statistics(&row, std::span<const ValueReport>(&report, 1));
+  row.set("tokens_processed", report.tokens_processed);
   row.set("elapsed_s", elapsed_s);
   updates_->write(row.line());
 }
 
 MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const Experience> experiences,
-                                   std::span<const StepReport> steps, const RunState& state) const {
+                                   std::span<const StepReport> steps, std::span<const ValueReport> values,
+                                   const RunState& state) const {
   MetricsRow row;
   row.set("iteration", facts.iteration);
   row.set("step", state.step);
@@ -274,6 +288,8 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   }
   add_rollout_statistics(&row, experiences, parts, inputs_.answers ? Rewards::given : Rewards::judged);
   add_step_statistics(&row, steps);
+  add_value_statistics(&row, values);
+  add_explained_variance(&row, experiences);
   row.set("problems", facts.groups);
   row.set("groups_dropped", facts.groups_dropped);
   row.set("rollouts_dropped", facts.rollouts_dropped);
@@ -281,6 +297,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   row.set("seconds_communication", facts.seconds_communication);
   std::int64_t trained_rows = 0, trained = 0;
   for (const StepReport& step : steps) trained_rows += step.tokens_processed, trained += step.tokens_trained;
+  for (const ValueReport& value : values) trained_rows += value.tokens_processed;
   row.set("tokens_processed", facts.tokens_processed + trained_rows);
   if (facts.drawn) {
     row.set("tokens_generated", facts.tokens_generated);

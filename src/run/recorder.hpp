@@ -63,8 +63,11 @@ class Recorder {
 
   void warm_start_step(const StepReport& report, const RunState& state, std::int64_t steps, double elapsed_s);
   void step(const StepReport& report, std::int64_t iteration, const RunState& state, double elapsed_s);
+  // The critic's update where the policy takes none beside it.
+  void value_step(const ValueReport& report, std::int64_t iteration, const RunState& state, double elapsed_s);
   MetricsRow iteration_row(const IterationFacts& facts, std::span<const Experience> experiences,
-                           std::span<const StepReport> steps, const RunState& state) const;
+                           std::span<const StepReport> steps, std::span<const ValueReport> values,
+                           const RunState& state) const;
   void add_evaluation(MetricsRow* row, const EvaluationResult& result) const;
   void rollouts(std::span<const Experience> experiences, std::int64_t iteration);
   void iteration(const MetricsRow& row, const RunState& state);

@@ -1,5 +1,7 @@
 #include "run/run_state.hpp"
 
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -18,6 +20,7 @@ RunState RunState::from_json(const nlohmann::json& json) {
   RunState state;
   auto read = [&json](const char* name, auto& value) {
     const auto found = json.find(name);
+    if (found == json.end() && std::string_view(name) == "critic_optimizer_step") return;
     if (found == json.end()) {
       throw Error(ExitCode::data, Fault{"", fmt::format("checkpoint has no '{}' in its state", name),
                                         "a checkpoint of this version", ""});

@@ -19,6 +19,7 @@ struct RunState {
   std::int64_t demonstration_cursor = 0;  // demonstrations used so far in the present stage
   std::int64_t replay_cursor = 0;         // iterations of a recorded file used so far
   std::int64_t optimizer_step = 0;  // of the optimizer as it stands (fresh in each warm-start stage and in the loop)
+  std::int64_t critic_optimizer_step = 0;
   std::int64_t steps_skipped_in_a_row = 0;
   std::int64_t iterations_without_signal = 0;
   double elapsed_s = 0;  // of all incarnations; recorded, decides nothing
@@ -33,11 +34,13 @@ struct RunState {
     v("step", step), v("policy_version", policy_version), v("problem_cursor", problem_cursor);
     v("demonstration_cursor", demonstration_cursor), v("replay_cursor", replay_cursor),
         v("optimizer_step", optimizer_step);
+    v("critic_optimizer_step", critic_optimizer_step);
     v("steps_skipped_in_a_row", steps_skipped_in_a_row), v("iterations_without_signal", iterations_without_signal);
     v("elapsed_s", elapsed_s), v("restarts", restarts), v("pending_row", pending_row);
   }
   nlohmann::json to_json() const;
-  static RunState from_json(const nlohmann::json& json);  // every key must be there: Error(ExitCode::data)
+  static RunState from_json(const nlohmann::json& json);  // every key must be there, or Error(ExitCode::data), but for
+                                                          // those that came later
 };
 
 }  // namespace maxplus

@@ -35,6 +35,16 @@ std::vector<std::pair<std::size_t, std::size_t>> groups_of(std::span<const Exper
   return groups;
 }
 
+LearningRateSchedule schedule_of(const OptimizerTable& table, std::int64_t iterations) {
+  LearningRateSchedule schedule;
+  schedule.peak = table.learning_rate;
+  schedule.shape = *schedule_shape(table.schedule);
+  schedule.warmup_steps = table.warmup_steps;
+  schedule.total_steps = iterations * table.epochs * table.mini_batches;
+  schedule.final_share = table.final_share;
+  return schedule;
+}
+
 bool resamples(const Deck& deck) {
   return deck.generation.zero_spread == "resample" || wants_dynamic_sampling(deck.algorithm);
 }
@@ -108,6 +118,10 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   if (engine_->reference() != nullptr) {
     const Trace::Span span(*trace_, "reference", "assessment", iteration);
     fill_reference(collected.experiences);
+  }
+  if (engine_->critic() != nullptr) {
+    const Trace::Span span(*trace_, "critic", "assessment", iteration);
+    fill_values(collected.experiences);
   }
   collected.seconds_assessment = assessment.seconds();
   watchdog_->wait("exchange of experiences");
@@ -183,6 +197,22 @@ TrainingRun::Collected TrainingRun::collect_recorded(std::int64_t) {
   return all;
 }
 
+// The critic's own step on what the policy's step is taken on; step `number` of the schedule.
+std::optional<ValueReport> TrainingRun::train_critic(const StepRequest& policy, std::int64_t number) {
+  watchdog_->beat("training of the critic");
+  const Trace::Span span(*trace_, "critic", "training", state_.iteration + 1);
+  CriticTrainer& critic = *engine_->critic_trainer();
+  StepRequest request = policy;
+  request.learning_rate = schedule_of(critic.table(), deck_.run.iterations).rate(number);
+  std::optional<ValueReport> report =
+      critic.step(request, world_, [this] { watchdog_->beat("training of the critic"); });
+  if (report && report->skipped && report->gradient_norm != 0) {
+    ++steps_skipped_;
+    recorder_->warn(fmt::format("the critic's gradient is not finite (norm {}): step left out", report->gradient_norm));
+  }
+  return report;
+}
+
 std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t iteration) {
   algorithm_->fill_advantages(collected->experiences);
   if (algorithm_->needs().proximal) fill_proximal(collected);
@@ -197,13 +227,9 @@ std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t
     if (!members.empty()) groups.push_back(std::move(members));
   }
   const OptimizerTable& table = deck_.optimizer;
-  LearningRateSchedule schedule;
-  schedule.peak = table.learning_rate;
-  schedule.shape = *schedule_shape(table.schedule);
-  schedule.warmup_steps = table.warmup_steps;
-  schedule.total_steps = deck_.run.iterations * table.epochs * table.mini_batches;
-  schedule.final_share = table.final_share;
+  const LearningRateSchedule schedule = schedule_of(table, deck_.run.iterations);
 
+  const bool value_alone = iteration <= algorithm_->value_iterations();
   std::vector<StepReport> reports;
   for (std::int64_t epoch = 0; epoch < table.epochs; ++epoch) {
     for (std::int64_t m = 0; m < table.mini_batches; ++m) {
@@ -221,12 +247,20 @@ std::vector<StepReport> TrainingRun::train_on(Collected* collected, std::int64_t
       request.inverse_temperature = static_cast<float>(1.0 / deck_.generation.temperature);
       request.learning_rate = schedule.rate(number);
       request.policy_version = state_.policy_version;
-      request.on_not_finite =
-          deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
+      request.on_not_finite = deck_.run.skip_limit > 0 ? OnNotFinite::skip : OnNotFinite::stop;
+      std::optional<ValueReport> value;
+      if (engine_->critic_trainer() != nullptr) {
+        value = train_critic(request, number);
+        if (value) collected->values.push_back(*value);
+        if (value && value_alone) recorder_->value_step(*value, iteration, state_, elapsed_s());
+      }
+      if (value_alone) continue;
       watchdog_->beat("training");
-      const std::optional<StepReport> report =
+      std::optional<StepReport> report =
           engine_->trainer().step(request, world_, [this] { watchdog_->beat("training"); });
       if (!report) continue;
+      if (value) report->value = value;
+      if (engine_->critic_trainer() == nullptr && report->value) collected->values.push_back(*report->value);
       handle_skipped(*report);
       if (!report->skipped) ++state_.step;
       recorder_->step(*report, iteration, state_, elapsed_s());

@@ -101,6 +101,16 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   shape.limits.head_block = head_block_rows(inputs.model.config.vocabulary);
   shape.optimizer = deck.optimizer;
   shape.reference = deck.reference.has_value();
+  if (!deck.critic) return shape;
+  if (deck.critic->shared) {
+    shape.model.value_head = true;
+  } else {
+    EngineShape::Critic critic{inputs.critic ? inputs.critic->config : inputs.model.config,
+                               critic_optimizer(deck.optimizer, *deck.critic)};
+    critic.model.token_head = false;
+    critic.model.value_head = true;
+    shape.critic = critic;
+  }
   return shape;
 }
 
@@ -184,16 +194,20 @@ void TrainingRun::resume_or_start() {
       engine_->reference()->pack_weights();
     }
   } else {
-    inputs_.model.load(engine_->weights());
+    const auto seed = static_cast<std::uint64_t>(deck_.run.seed);
+    load_into(inputs_.model, engine_->weights(), seed);
+    if (inputs_.critic && engine_->critic_weights() != nullptr)
+      load_into(*inputs_.critic, *engine_->critic_weights(), seed);
   }
   engine_->policy().pack_weights();
+  if (engine_->critic_weights() != nullptr) engine_->critic()->pack_weights();
   recorder_->begin_files(state_, *engine_, baseline_bytes_, *algorithm_);
 }
 
 // The gradient of the first step of the loop under the published names, before clipping.
 void TrainingRun::write_first_gradient() {
   const std::string path = options_.gradients_file;
-  engine_->trainer().on_gradient = [this, path](TensorView gradient) {
+  engine_->trainer().on_gradient([this, path](TensorView gradient) {
     if (!state_.warm_start_done || gradient_written_) return;
     gradient_written_ = true;
     if (world_.rank() != 0) return;
@@ -204,18 +218,24 @@ void TrainingRun::write_first_gradient() {
                          TensorView(gradient.as<float>() + offset, DType::f32, Space::host, parameter.global_extents)});
     }
     write_safetensors(path, std::move(tensors), {{"content", "dL/dw of the first step, before clipping"}});
-  };
+  });
 }
 
 TrainingRun::Next TrainingRun::begin_loop() {
   if (engine_->reference() != nullptr && state_.iteration == 0 && !state_.start_recorded) {
     WeightSet& reference = *engine_->reference_weights();
     if (deck_.reference->path == "policy") {
-      ops::copy(engine_->stream(), reference.all(), engine_->weights().all());
+      copy_other_heads(engine_->stream(), engine_->weights(), reference, 0);
     } else {
       open_network(deck_.reference->path).load(reference);
     }
     engine_->reference()->pack_weights();
+  }
+  const bool at_start = state_.iteration == 0 && !state_.start_recorded;
+  if (engine_->critic_weights() != nullptr && at_start && deck_.critic->path == "policy") {
+    copy_other_heads(engine_->stream(), engine_->weights(), *engine_->critic_weights(),
+                     static_cast<std::uint64_t>(deck_.run.seed));
+    engine_->critic()->pack_weights();
   }
   if (!state_.pending_row.is_null()) return finish_iteration(MetricsRow::from_json(state_.pending_row));
   if (state_.start_recorded) return Next::go_on;
@@ -250,7 +270,8 @@ TrainingRun::Next TrainingRun::iterate() {
   ++state_.policy_version;
   state_.problem_cursor += collected.problems_taken;
   if (!options_.replay_file.empty()) ++state_.replay_cursor;
-  state_.iterations_without_signal = taken == 0 ? state_.iterations_without_signal + 1 : 0;
+  const bool learned = taken > 0 || !collected.values.empty();
+  state_.iterations_without_signal = !learned ? state_.iterations_without_signal + 1 : 0;
   saved_ = false;
 
   IterationFacts facts;
@@ -268,7 +289,7 @@ TrainingRun::Next TrainingRun::iterate() {
   facts.steps_skipped = steps_skipped_;
   facts.tail_share = collected.tail_share;
   facts.drawn = options_.replay_file.empty() && !inputs_.answers;
-  MetricsRow row = recorder_->iteration_row(facts, collected.experiences, steps, state_);
+  MetricsRow row = recorder_->iteration_row(facts, collected.experiences, steps, collected.values, state_);
   recorder_->rollouts(collected.experiences, iteration);
   const double seconds = timer.seconds();
   row.set("seconds_iteration", maximum_of(world_, seconds));
@@ -351,6 +372,8 @@ void TrainingRun::save() {
   const Trace::Span span(*trace_, "actor", "checkpoint", state_.iteration);
   state_.elapsed_s = maximum_of(world_, elapsed_s());  // one state on all ranks
   state_.optimizer_step = engine_->trainer().optimizer().steps();
+  if (engine_->critic_trainer() != nullptr)
+    state_.critic_optimizer_step = engine_->critic_trainer()->optimizer().steps();
   recorder_->flush();
   try {
     save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, world_,

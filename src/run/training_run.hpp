@@ -62,7 +62,8 @@ class TrainingRun {
     std::int64_t problems_taken = 0;  // from the run's order
     std::int64_t tokens_generated = 0, tokens_processed = 0;
     double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
-    bool abandoned = false;  // a stop was asked for: nothing of this may be used
+    std::vector<ValueReport> values;  // of the critic's updates
+    bool abandoned = false;           // a stop was asked for: nothing of this may be used
   };
 
   void resume_or_start();
@@ -82,10 +83,12 @@ class TrainingRun {
   // training_scores.cpp: what is known of rollouts beyond their rewards.
   std::vector<std::vector<float>> score(Transformer& transformer, std::span<const Experience* const> experiences);
   void fill_reference(std::span<Experience> experiences);
+  void fill_values(std::span<Experience> experiences);
   void fill_missing_scores(std::vector<Experience>* recorded);
   void fill_proximal(Collected* collected);
   std::vector<Rollout> draw_greedy(std::span<const GenerationRequest> requests, GenerationRule rule);
   void fill_greedy_rewards(std::vector<Experience>* experiences, const std::vector<Rollout>& greedy);
+  std::optional<ValueReport> train_critic(const StepRequest& policy, std::int64_t number);
   std::vector<StepReport> train_on(Collected* collected, std::int64_t iteration);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
   void evaluate_answers(MetricsRow* row);

@@ -30,8 +30,20 @@ void TrainingRun::fill_reference(std::span<Experience> experiences) {
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->assessment.reference_log_prob = std::move(log_prob[i]);
 }
 
+void TrainingRun::fill_values(std::span<Experience> experiences) {
+  watchdog_->beat("critic");
+  std::vector<Experience*> asked;
+  for (Experience& experience : experiences) {
+    if (experience.assessment.value.size() != experience.rollout.token.size()) asked.push_back(&experience);
+  }
+  std::vector<std::vector<float>> value =
+      value_experiences(*engine_->critic(), std::vector<const Experience*>(asked.begin(), asked.end()),
+                        engine_->shape().limits.batch_tokens);
+  for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->assessment.value = std::move(value[i]);
+}
+
 // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same for a
-// reference.
+// reference and a critic.
 void TrainingRun::fill_missing_scores(std::vector<Experience>* recorded) {
   std::vector<Experience*> asked;
   for (Experience& experience : *recorded) {
@@ -41,6 +53,7 @@ void TrainingRun::fill_missing_scores(std::vector<Experience>* recorded) {
       score(engine_->policy(), std::vector<const Experience*>(asked.begin(), asked.end()));
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->rollout.log_prob = std::move(log_prob[i]);
   if (engine_->reference() != nullptr) fill_reference(*recorded);
+  if (engine_->critic() != nullptr) fill_values(*recorded);
 }
 
 void TrainingRun::fill_proximal(Collected* collected) {

@@ -101,7 +101,7 @@ TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_s
   request.experiences = step;
   request.algorithm = &supervised;
   request.learning_rate = schedule.rate(step_in_stage);
-  request.on_not_finite = deck_.run.skip_limit > 0 ? StepRequest::OnNotFinite::skip : StepRequest::OnNotFinite::stop;
+  request.on_not_finite = deck_.run.skip_limit > 0 ? OnNotFinite::skip : OnNotFinite::stop;
   const std::optional<StepReport> report =
       engine_->trainer().step(request, world_, [this] { watchdog_->beat("warm start"); });
   ++state_.warm_step;

@@ -60,7 +60,8 @@ TEST(Advantage, OfReinforcePlusPlusAgreesWithTheGoldenCases) {
     }
     const auto compare = [&](const char* key) {
       std::vector<double> flat;
-      for (const std::vector<double>& values : token_advantages(rollouts, rule)) flat.insert(flat.end(), values.begin(), values.end());
+      for (const std::vector<double>& values : token_advantages(rollouts, rule))
+        flat.insert(flat.end(), values.begin(), values.end());
       ASSERT_EQ(flat.size(), mask.size());
       for (std::size_t t = 0; t < flat.size(); ++t) {
         if (mask[t] != 0) {
@@ -80,7 +81,8 @@ TEST(Advantage, OfReinforcePlusPlusAgreesWithTheGoldenCases) {
 
 TEST(Advantage, OfReinforcePlusPlusDoesNotChangeUnderAffineMapsOfTheRewards) {
   std::vector<double> rewards = drawn_rewards(61, 9), mapped;
-  for (const double reward : rewards) mapped.push_back(1000 * reward - 400);  // large: the epsilon 1e-8 is felt by small ones
+  for (const double reward : rewards)
+    mapped.push_back(1000 * reward - 400);  // large: the epsilon 1e-8 is felt by small ones
   for (double& reward : rewards) reward *= 100;
   const auto a = of_rewards("reinforce_pp", {rewards}), b = of_rewards("reinforce_pp", {mapped});
   for (std::size_t i = 0; i < rewards.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-10);
@@ -90,12 +92,14 @@ TEST(Advantage, OfMaxrlIsThatOfGrpoTimesStdOverMean) {
   const std::vector<double> rewards = drawn_rewards(62, 7);
   BaselineRule grpo;
   grpo.epsilon = 0;
-  const auto compared = group_advantages(rewards, std::vector<std::int64_t>(7, 1), std::vector<std::uint8_t>(7, 1), grpo);
+  const auto compared =
+      group_advantages(rewards, std::vector<std::int64_t>(7, 1), std::vector<std::uint8_t>(7, 1), grpo);
   const auto maxrl = of_rewards("maxrl", {rewards});
   double mean = 0, squares = 0;
   for (const double reward : rewards) mean += reward / 7;
   for (const double reward : rewards) squares += (reward - mean) * (reward - mean);
-  for (std::size_t i = 0; i < 7; ++i) EXPECT_NEAR(maxrl[i], compared[i] * std::sqrt(squares / 6) / mean, kAdvantageTolerance);
+  for (std::size_t i = 0; i < 7; ++i)
+    EXPECT_NEAR(maxrl[i], compared[i] * std::sqrt(squares / 6) / mean, kAdvantageTolerance);
 }
 
 TEST(Advantage, OfMaxrlIsZeroWithoutASuccessToAverageOver) {
@@ -121,7 +125,8 @@ TEST(Advantage, OfEqualRewardsIsExactlyZeroForEveryRule) {
   for (const std::string& name : recipe_names()) {
     if (name == "remax") continue;
     for (const double value : {0.1, 1.0 / 3, -0.7, 1e30})
-      for (const double a : of_rewards(name, {std::vector<double>(7, value), std::vector<double>(3, value)})) EXPECT_EQ(a, 0.0) << name;
+      for (const double a : of_rewards(name, {std::vector<double>(7, value), std::vector<double>(3, value)}))
+        EXPECT_EQ(a, 0.0) << name;
   }
   // One group without spread beside one with: where the baseline is the group's.
   for (const char* name : {"grpo", "dr_grpo", "rloo", "reinforce_pp_baseline", "maxrl", "opmd"}) {

@@ -29,6 +29,7 @@ inline Experience rollout(std::int64_t group, float reward, std::int64_t tokens,
     e.rollout.version.push_back(0);
     e.rollout.trainable.push_back(draw(seed, 4 * u + 1) < 0.75 ? 1 : 0);
     e.assessment.reference_log_prob.push_back(static_cast<float>(-2 * draw(seed, 4 * u + 2)));
+    e.assessment.value.push_back(static_cast<float>(draw(seed, 4 * u + 3)));
   }
   return e;
 }
@@ -63,7 +64,8 @@ inline TokenTerms terms_of(const Experience& e, const std::vector<float>& log_pr
           e.rollout.trainable,
           e.proximal_log_prob,
           e.rollout.version,
-          3};
+          3,
+          e.assessment.verdict == Verdict::correct};
 }
 
 // Group 2 with mixed rewards, group 7 with equal ones; lengths 1 to 7, one fully masked, drawn with different versions.
@@ -115,6 +117,8 @@ inline std::vector<AlgorithmTable> many_tables() {
   with("sapo", [](AlgorithmTable& t) { t.ratio = "sequence", t.sapo_tau_negative = 2; });
   with("opmd", [](AlgorithmTable& t) { t.opmd_tau = 0.3, t.aggregation_length = 5; });
   with("m2po", [](AlgorithmTable& t) { t.m2_threshold = 0.004; });
+  with("ppo", [](AlgorithmTable& t) { t.kl = "k1", t.gamma = 0.9, t.lambda = 0.8, t.dual_clip = 3; });
+  with("vapo", [](AlgorithmTable& t) { t.positive_coefficient = 0.7, t.aggregation = "sequence_mean"; });
   with("reinforce_pp", [](AlgorithmTable& t) { t.kl = "k1", t.kl_coefficient = 0.1; });
   return tables;
 }
@@ -143,7 +147,8 @@ struct WideStep {
             experiences[i].rollout.trainable,
             proximal[i],
             experiences[i].rollout.version,
-            3};
+            3,
+            experiences[i].assessment.verdict == Verdict::correct};
   }
   double loss(const PolicyRule& rule) const {
     double sum = 0;

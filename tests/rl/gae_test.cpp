@@ -19,10 +19,11 @@ TEST(Gae, AgreesWithTheGoldenAdvantages) {
     const Json c = Json::parse(line);
     if (c["kind"] != "gae") continue;
     SCOPED_TRACE(c["name"].get<std::string>());
-    const std::vector<double> reward = c["rewards"], value = c["values"], advantage = c["advantages"], target = c["returns"];
+    const std::vector<double> reward = c["rewards"], value = c["values"], advantage = c["advantages"],
+                              target = c["returns"];
     const double after_last = c["end"] == "truncated" ? c["bootstrap_value"].get<double>() : 0.0;
-    const GaeEstimate ours = generalised_advantages(reward, value, std::vector<std::uint8_t>(reward.size(), 1), after_last,
-                                                    {c["gamma"], c["lam"]});
+    const GaeEstimate ours = generalised_advantages(reward, value, std::vector<std::uint8_t>(reward.size(), 1),
+                                                    after_last, {c["gamma"], c["lam"]});
     ASSERT_EQ(ours.advantage.size(), advantage.size());
     for (std::size_t t = 0; t < advantage.size(); ++t) {
       EXPECT_NEAR(ours.advantage[t], advantage[t], kGaeTolerance);

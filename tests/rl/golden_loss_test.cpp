@@ -23,14 +23,13 @@ std::vector<Json> golden_cases() {
   return cases;
 }
 
-// Of ppo the policy and entropy terms are compared; its value term waits for the critic.
 const std::set<std::string> kElsewhere = {"dpo", "ipo", "kto"};  // preference_test.cpp
 
 // What a case says, as the keys of a deck.
 AlgorithmTable table_of_config(const Json& config) {
   AlgorithmTable table;
   const std::string name = config["algorithm"];
-  const bool of_clip = name == "ppo" || name == "dual_clip" || name == "tis";
+  const bool of_clip = name == "dual_clip" || name == "tis";
   table.name = of_clip ? "grpo" : name == "rloo_clipped_sequence" ? "rloo" : name;
   const auto number = [&config](const char* key) {
     return config.contains(key) && !config[key].is_null() ? std::optional<double>(config[key].get<double>())
@@ -62,6 +61,8 @@ AlgorithmTable table_of_config(const Json& config) {
     table.importance_high = number("weight_cap");
   }
   table.entropy_coefficient = number("entropy_coef");
+  if (config.contains("value_clip")) table.value_clip = number("value_clip").value_or(0);
+  table.value_coefficient = number("value_coef");
   return table;
 }
 
@@ -73,16 +74,22 @@ std::vector<Number> part(const Json& list, std::int64_t from, std::int64_t to) {
 }
 
 struct Sums {
-  double loss = 0, policy = 0, kl = 0;
+  double loss = 0, policy = 0, kl = 0, value = 0;
   std::int64_t clipped = 0;
   double tokens = 0;
-  std::vector<double> gradient, d_entropy;
+  std::vector<double> gradient, d_entropy, d_value;
   void add(const TokenLoss& l) {
     loss += l.loss;
     policy += l.policy;
     kl += l.kl;
     clipped += l.clipped_low + l.clipped_high;
     tokens += static_cast<double>(l.tokens);
+  }
+  template <class Loss>
+  void add_values(const Loss& l, double coefficient) {
+    value += l.loss;
+    loss += coefficient * l.loss;
+    for (const auto d : l.d_value) d_value.push_back(coefficient * static_cast<double>(d));
   }
   template <class List>
   void add_gradients(const List& d_log_prob, const List& of_entropy) {
@@ -109,17 +116,26 @@ Sums evaluate(const Json& c, const PolicyGradient& algorithm) {
     const auto log_prob = values("logp_new"), entropy = values("entropy"), old = values(drawn),
                reference = values("logp_ref"), advantage = values("advantage"),
                anchor = three ? values(proximal) : std::vector<Number>();
+    const auto value = values("value"), old_value = values("old_value"), target = values("return");
     const auto mask = part<std::uint8_t>(c["mask"], offset[i], offset[i + 1]);
     if constexpr (std::is_same_v<Number, double>) {
       const DoubleLoss l = policy_loss(DoubleTerms{log_prob, entropy, old, reference, advantage, mask, anchor},
                                        statistics, algorithm.settings().policy);
       sums.add(l.sums);
       sums.add_gradients(l.d_log_prob, l.d_entropy);
+      if (!value.empty()) {
+        sums.add_values(value_loss(DoubleValueTerms{value, old_value, target, mask}, statistics,
+                                   *algorithm.settings().critic, algorithm.settings().policy.aggregation),
+                        algorithm.value_coefficient());
+      }
     } else {
       const TokenLoss l =
           algorithm.loss(TokenTerms{log_prob, entropy, old, reference, advantage, mask, anchor}, statistics);
       sums.add(l);
       sums.add_gradients(l.d_log_prob, l.d_entropy);
+      if (!value.empty())
+        sums.add_values(algorithm.value_loss(ValueTerms{value, old_value, target, mask}, statistics),
+                        algorithm.value_coefficient());
     }
   }
   return sums;
@@ -148,14 +164,18 @@ double compare_gradients(const std::vector<double>& ours, const Json& golden, co
 
 Worst compare(const Json& c, const Sums& ours, double tolerance) {
   const Json& parts = c["parts"];
-  double loss = c["loss"];
-  if (parts.contains("value")) loss -= c["config"]["value_coef"].get<double>() * parts["value"].get<double>();
+  const double loss = c["loss"];
+  if (parts.contains("value")) {
+    EXPECT_NEAR(ours.value, parts["value"].get<double>(), tolerance);
+  }
   EXPECT_NEAR(ours.loss, loss, tolerance);
   EXPECT_NEAR(ours.policy, parts["policy"].get<double>(), tolerance);
   if (parts.contains("kl")) {
     EXPECT_NEAR(ours.kl, parts["kl"].get<double>(), tolerance);
   }
   Worst worst{std::abs(ours.loss - loss), compare_gradients(ours.gradient, c["d_logp_new"], c["mask"], tolerance)};
+  if (c.contains("d_value"))
+    worst.gradient = std::max(worst.gradient, compare_gradients(ours.d_value, c["d_value"], c["mask"], tolerance));
   if (c.contains("d_entropy"))
     worst.gradient = std::max(worst.gradient, compare_gradients(ours.d_entropy, c["d_entropy"], c["mask"], tolerance));
   return worst;

@@ -18,8 +18,12 @@ BaselineRule rule_of(const Json& c) {
   const std::string method = c["method"];
   rule.degrees_lost = c["std_ddof"].is_null() ? 1 : c["std_ddof"].get<int>();
   rule.epsilon = c["eps"].is_null() ? 0 : c["eps"].get<double>();
-  rule.spread = method == "group_std" ? Spread::group : method == "mean" || method == "rloo" ? Spread::none : Spread::batch;
-  rule.baseline = method == "rloo" ? Baseline::leave_one_out : method == "batch_all" ? Baseline::batch_mean : Baseline::group_mean;
+  rule.spread = method == "group_std"                  ? Spread::group
+                : method == "mean" || method == "rloo" ? Spread::none
+                                                       : Spread::batch;
+  rule.baseline = method == "rloo"        ? Baseline::leave_one_out
+                  : method == "batch_all" ? Baseline::batch_mean
+                                          : Baseline::group_mean;
   return rule;
 }
 
@@ -79,13 +83,15 @@ TEST(GroupBaseline, LeavesMembersOutThatDoNotCount) {
   EXPECT_EQ(a[2], b[1]);
   EXPECT_EQ(a[3], b[2]);
   // a group that shrank to one
-  const auto c = group_advantages(std::vector<double>{1, 0}, std::vector<std::int64_t>{3, 3}, std::vector<std::uint8_t>{1, 0}, rule);
+  const auto c = group_advantages(std::vector<double>{1, 0}, std::vector<std::int64_t>{3, 3},
+                                  std::vector<std::uint8_t>{1, 0}, rule);
   EXPECT_EQ(c, (std::vector<double>{0, 0}));
 }
 
 TEST(GroupBaseline, TakesGroupsByTheirIdsAndNotByTheirPlace) {
   const std::vector<double> reward = {1, 5, 0, 7, 1};
-  const auto mixed = group_advantages(reward, std::vector<std::int64_t>{1, 2, 1, 2, 1}, std::vector<std::uint8_t>(5, 1), {});
+  const auto mixed =
+      group_advantages(reward, std::vector<std::int64_t>{1, 2, 1, 2, 1}, std::vector<std::uint8_t>(5, 1), {});
   const auto sorted = advantages({{1, 0, 1}, {5, 7}}, {});
   EXPECT_EQ(mixed, (std::vector<double>{sorted[0], sorted[3], sorted[1], sorted[4], sorted[2]}));
 }
@@ -120,7 +126,8 @@ TEST(Overlong, AgreesWithTheGoldenPenalties) {
     const Json c = Json::parse(line);
     if (c["kind"] != "overlong") continue;
     for (std::size_t i = 0; i < c["lengths"].size(); ++i) {
-      EXPECT_NEAR(overlong_share(c["lengths"][i], c["max_length"], c["cache_length"]), c["penalties"][i].get<double>(), kGoldenTolerance)
+      EXPECT_NEAR(overlong_share(c["lengths"][i], c["max_length"], c["cache_length"]), c["penalties"][i].get<double>(),
+                  kGoldenTolerance)
           << c["name"] << " length " << c["lengths"][i];
     }
     ++checked;

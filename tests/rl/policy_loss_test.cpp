@@ -22,7 +22,8 @@ struct Pair {
 
   void expect_equal(double tolerance) const {
     for (std::size_t i = 0; i < step.experiences.size(); ++i) {
-      const DoubleLoss x = policy_loss(step.terms(i), step.statistics, a), y = policy_loss(step.terms(i), step.statistics, b);
+      const DoubleLoss x = policy_loss(step.terms(i), step.statistics, a),
+                       y = policy_loss(step.terms(i), step.statistics, b);
       EXPECT_NEAR(x.sums.loss, y.sums.loss, tolerance);
       for (std::size_t t = 0; t < x.d_log_prob.size(); ++t) EXPECT_NEAR(x.d_log_prob[t], y.d_log_prob[t], tolerance);
     }
@@ -80,7 +81,8 @@ TEST(PolicyLaws, OnPolicyAllPlainRulesHaveOneGradient) {
   dual.dual_clip = 3.0;
   const std::vector<double> plain = at_old(rule_of("grpo"));
   EXPECT_EQ(at_old(rule_of(dual)), plain);
-  for (const char* name : {"cispo", "reinforce", "decoupled_ppo", "m2po", "opmd"}) EXPECT_EQ(at_old(rule_of(name)), plain) << name;
+  for (const char* name : {"cispo", "reinforce", "decoupled_ppo", "m2po", "opmd"})
+    EXPECT_EQ(at_old(rule_of(name)), plain) << name;
   const std::vector<double> soft = at_old(rule_of("sapo"));
   for (std::size_t t = 0; t < plain.size(); ++t) EXPECT_NEAR(soft[t], plain[t], 1e-15);
 }
@@ -118,9 +120,9 @@ TEST(PolicyLaws, IcePopDropsTokensAndTheSequenceMaskWholeRollouts) {
 TEST(PolicyLaws, TheSecondMomentOfWhatM2poKeepsIsWithinItsThreshold) {
   EXPECT_EQ(largest_square_within(std::vector<double>{}, 0.04), std::numeric_limits<double>::infinity());
   EXPECT_EQ(largest_square_within({0, 0, 0}, 0.0), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(largest_square_within({9, 1, 2, 4}, 2.5), 4.0);   // (1 + 2 + 4) / 3 <= 2.5 < (1 + 2 + 4 + 9) / 4
-  EXPECT_EQ(largest_square_within({3, 3, 1}, 2.0), 1.0);      // equal ones go together
-  EXPECT_EQ(largest_square_within({5, 6}, 2.0), 0.0);         // nothing fits
+  EXPECT_EQ(largest_square_within({9, 1, 2, 4}, 2.5), 4.0);  // (1 + 2 + 4) / 3 <= 2.5 < (1 + 2 + 4 + 9) / 4
+  EXPECT_EQ(largest_square_within({3, 3, 1}, 2.0), 1.0);     // equal ones go together
+  EXPECT_EQ(largest_square_within({5, 6}, 2.0), 0.0);        // nothing fits
   const auto algorithm = make_algorithm(table_of("m2po"), 16);
   const WideStep step = wide_step(*algorithm);
   double sum = 0;

@@ -35,9 +35,11 @@ int deviations(const AlgorithmTable& table) {
 
 TEST(PolicyOptions, AreThePapersUnlessSaidOtherwise) {
   // Papers with a KL term differ by kl = none, which is the default everywhere.
-  for (const char* name : {"dr_grpo", "dapo", "gspo", "reinforce", "cispo", "sapo", "maxrl", "opmd", "decoupled_ppo", "m2po", "remax"})
+  for (const char* name : {"dr_grpo", "dapo", "gspo", "reinforce", "cispo", "sapo", "maxrl", "opmd", "decoupled_ppo",
+                           "m2po", "remax", "ppo", "vapo"})
     EXPECT_EQ(deviations(table_of(name)), 0) << name;
-  for (const char* name : {"grpo", "rloo", "reinforce_pp", "reinforce_pp_baseline"}) EXPECT_EQ(deviations(table_of(name)), 1) << name;
+  for (const char* name : {"grpo", "rloo", "reinforce_pp", "reinforce_pp_baseline"})
+    EXPECT_EQ(deviations(table_of(name)), 1) << name;
   AlgorithmTable table = table_of("grpo");
   table.kl = "k3";
   EXPECT_EQ(deviations(table), 0);
@@ -77,7 +79,8 @@ TEST(PolicyOptions, RefuseWhatHasNoMeaningWithTheReason) {
     const char* said;
   };
   const Case cases[] = {
-      {"reinforce", [](AlgorithmTable& t) { t.clip_low = 0.1; }, "clip_low = 0.1 has no meaning with name = 'reinforce'"},
+      {"reinforce", [](AlgorithmTable& t) { t.clip_low = 0.1; },
+       "clip_low = 0.1 has no meaning with name = 'reinforce'"},
       {"maxrl", [](AlgorithmTable& t) { t.ratio = "token"; }, "the loss of this rule has no ratio"},
       {"maxrl", [](AlgorithmTable& t) { t.std = "n"; }, "divided by the group's mean reward"},
       {"remax", [](AlgorithmTable& t) { t.scope = "batch"; }, "that of the greedy answer"},
@@ -90,7 +93,8 @@ TEST(PolicyOptions, RefuseWhatHasNoMeaningWithTheReason) {
       {"m2po", [](AlgorithmTable& t) { t.truncated_importance_cap = 2; }, "by the second moment"},
       {"decoupled_ppo", [](AlgorithmTable& t) { t.proximal = "behaviour", t.truncated_importance_cap = 2; },
        "truncated_importance_cap has no effect: proximal = 'behaviour'"},
-      {"grpo", [](AlgorithmTable& t) { t.importance_low = 0.7; }, "importance_low has no effect: importance_mask = 'none'"},
+      {"grpo", [](AlgorithmTable& t) { t.importance_low = 0.7; },
+       "importance_low has no effect: importance_mask = 'none'"},
       {"grpo", [](AlgorithmTable& t) { t.aggregation_length = 5; }, "aggregation_length = 5 has no effect"},
       {"dr_grpo", [](AlgorithmTable& t) { t.scope = "batch"; }, "scope = 'batch' has no effect"},
       {"reinforce_pp", [](AlgorithmTable& t) { t.scope = "group"; }, "whitened over the batch"},
@@ -111,7 +115,8 @@ TEST(PolicyOptions, RefuseWhatHasNoMeaningWithTheReason) {
 TEST(PolicyOptions, StandInTheDocumentOfAlgorithms) {
   std::ifstream file(std::string(MAXPLUS_TEST_DATA) + "/../../docs/algorithms.md");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  for (const std::string& name : algorithm_names()) EXPECT_NE(text.find("| `" + name + "` |"), std::string::npos) << name;
+  for (const std::string& name : algorithm_names())
+    EXPECT_NE(text.find("| `" + name + "` |"), std::string::npos) << name;
 }
 
 TEST(PolicyOptions, AskForTheProximalPolicyWhereWeightsAreAskedFor) {

@@ -18,8 +18,8 @@ using testing_rl::rollout;
 using testing_rl::table_of;
 using testing_rl::terms_of;
 
-constexpr double kAnswerTolerance = 1e-12;  // stated with the golden values
-constexpr double kAnswerFloatTolerance = 3e-6;    // stated with the golden values, of the largest gradient
+constexpr double kAnswerTolerance = 1e-12;      // stated with the golden values
+constexpr double kAnswerFloatTolerance = 3e-6;  // stated with the golden values, of the largest gradient
 
 std::vector<Json> golden_preferences() {
   std::ifstream file(std::string(MAXPLUS_TEST_DATA) + "/rl/losses.jsonl");

@@ -49,6 +49,9 @@ TEST(DeckChecks, PassAGoodDeck) {
   EXPECT_EQ(faults_of({}), Lines{});
   EXPECT_EQ(faults_of({"algorithm.kl=k3", "reference.path=policy", "algorithm.kl_where=reward"}), Lines{});
   EXPECT_EQ(faults_of({"warm_start.task=operators", "warm_start.steps=5"}), Lines{});
+  EXPECT_EQ(faults_of({"algorithm.name=ppo", "critic.path=policy"}), Lines{});
+  EXPECT_EQ(faults_of({"algorithm.name=ppo", "critic.shared=true", "algorithm.value_coefficient=0.1"}), Lines{});
+  EXPECT_EQ(faults_of({"algorithm.name=vapo", "critic.learning_rate=1e-3"}), Lines{});
   EXPECT_EQ(faults_of({"run.watchdog_s=5"}), Lines{}) << "the other side is a default";
   EXPECT_EQ(faults_of("", {"model.path=m"}, DeckUse::model, 1), Lines{});
   EXPECT_EQ(faults_of("", {"model.path=m", "data.eval=e"}, DeckUse::evaluate, 64), Lines{});
@@ -57,6 +60,14 @@ TEST(DeckChecks, PassAGoodDeck) {
 
 TEST(DeckChecks, NameWhatContradicts) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
+      {{"algorithm.name=ppo"}, "--set algorithm.name=ppo: [algorithm] name = \"ppo\" needs a critic, and there is no [critic]"},
+      {{"critic.learning_rate=1e-3"}, "--set critic.learning_rate=1e-3: [critic] has no effect: algorithm 'grpo' has no values"},
+      {{"algorithm.name=vapo", "critic.shared=true"},
+       "--set critic.shared=true: [critic] shared = true, but the critic is to learn alone for 50 iterations"},
+      {{"algorithm.name=ppo", "critic.shared=true", "critic.learning_rate=1e-3"},
+       "--set critic.learning_rate=1e-3: [critic] learning_rate has no effect with shared = true"},
+      {{"algorithm.name=ppo", "critic.path=policy", "algorithm.value_coefficient=1"},
+       "--set algorithm.value_coefficient=1: [algorithm] value_coefficient has no effect: the critic has a network of its own"},
       {{"generation.group_size=1"}, "--set generation.group_size=1: [generation] group_size = 1 is too small for algorithm 'grpo'"},
       {{"generation.max_new_tokens=128"}, "--set generation.max_new_tokens=128: [generation] max_new_tokens = 128 leaves no room for a prompt in the context of 128 tokens"},
       {{"eval.max_new_tokens=500"}, "--set eval.max_new_tokens=500: [eval] max_new_tokens = 500 leaves no room for a prompt in the context of 128 tokens"},

@@ -55,6 +55,47 @@ TEST(MetricTable, IsWhatTheDocumentSays) {
   EXPECT_EQ(text.str(), metrics_markdown()) << "docs/metrics.md is made from src/run/metric_table.cpp: write it anew";
 }
 
+Experience valued(std::vector<float> value, std::vector<float> target, std::vector<std::uint8_t> trainable) {
+  Experience e;
+  e.rollout.trainable = std::move(trainable);
+  e.assessment.value = std::move(value);
+  e.value_target = std::move(target);
+  return e;
+}
+
+TEST(ExplainedVariance, IsTheShareOfTheTargetsSpreadThatValuesTell) {
+  const auto of = [](const std::vector<Experience>& experiences) {
+    MetricsRow row;
+    add_explained_variance(&row, experiences);
+    return row.has("explained_variance") ? row.number("explained_variance") : -99;
+  };
+  EXPECT_EQ(of({valued({0, 1}, {0, 1}, {1, 1})}), 1);
+  EXPECT_EQ(of({valued({5, 6}, {0, 1}, {1, 1})}), 1) << "a constant distance has no variance";
+  EXPECT_EQ(of({valued({0, 0}, {0, 1}, {1, 1})}), 0);
+  EXPECT_EQ(of({valued({0.5f}, {0}, {1}), valued({0.5f, 7}, {1, 0}, {1, 0})}), 0) << "a foreign token is left out";
+  EXPECT_EQ(of({valued({1, 0}, {0, 1}, {1, 1})}), -3);
+  EXPECT_EQ(of({valued({0, 1}, {1, 1}, {1, 1})}), -99) << "equal targets have no spread";
+  EXPECT_EQ(of({valued({}, {}, {1, 1})}), -99) << "no critic";
+}
+
+TEST(ValueStatistics, AreMeansOverTheCriticsUpdatesAndOfItsOwnNetworkOnly) {
+  ValueReport first, second;
+  first.loss = 1, second.loss = 0.5, second.clip_share = 0.25;
+  MetricsRow shared;
+  add_value_statistics(&shared, std::vector<ValueReport>{first, second});
+  EXPECT_EQ(shared.number("value_loss"), 0.75);
+  EXPECT_EQ(shared.number("value_clip_share"), 0.125);
+  EXPECT_FALSE(shared.has("critic_gradient_norm"));
+  second.gradient_norm = 3, second.learning_rate = 0.1;
+  MetricsRow own;
+  add_value_statistics(&own, std::vector<ValueReport>{second});
+  EXPECT_EQ(own.number("critic_gradient_norm"), 3);
+  EXPECT_EQ(own.number("critic_learning_rate"), 0.1);
+  MetricsRow none;
+  add_value_statistics(&none, {});
+  EXPECT_FALSE(none.has("value_loss"));
+}
+
 TEST(MetricsRow, LeavesOutWhatIsNotFiniteOrWasNeverSet) {
   MetricsRow row;
   row.set("reward_mean", 0.5);

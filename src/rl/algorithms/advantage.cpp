@@ -69,7 +69,9 @@ std::vector<std::uint8_t> without_signal(std::span<const JudgedRollout> rollouts
   return silent;
 }
 
-void whiten(std::span<const JudgedRollout> rollouts, const AdvantageRule& rule, TokenValues* values) {
+}  // namespace
+
+void whiten_tokens(std::span<const JudgedRollout> rollouts, const AdvantageRule& rule, TokenValues* values) {
   double sum = 0, tokens = 0, first = 0;
   bool equal = true;
   const auto each = [&](const auto& visit) {
@@ -97,8 +99,6 @@ void whiten(std::span<const JudgedRollout> rollouts, const AdvantageRule& rule, 
   });
 }
 
-}  // namespace
-
 std::string AdvantageRule::describe() const {
   std::string text = baseline.describe();
   if (kl == KlPlacement::tokens) text += ", a KL in the reward counted where its token stands";
@@ -116,7 +116,7 @@ std::vector<std::vector<double>> token_advantages(std::span<const JudgedRollout>
     values.push_back(rollouts[i].counts ? token_values(rollouts[i], of_rollout[i], rule)
                                         : std::vector<double>(rollouts[i].trainable.size(), 0.0));
   }
-  if (rule.baseline.spread == Spread::tokens) whiten(rollouts, rule, &values);
+  if (rule.baseline.spread == Spread::tokens) whiten_tokens(rollouts, rule, &values);
   return values;
 }
 

@@ -25,6 +25,8 @@ struct JudgedRollout {
   std::span<const std::uint8_t> trainable;
   std::vector<double> kl = {};                         // a token, times its coefficient; empty: no KL in the reward
   std::optional<double> greedy_reward = std::nullopt;  // of Baseline::greedy_reward
+  std::span<const float> value = {};                   // a critic's, a token
+  bool was_cut = false;                                // at a limit: the answer had not ended
 };
 
 enum class KlPlacement : std::uint8_t { reward, tokens };
@@ -36,6 +38,11 @@ struct AdvantageRule {
 
   std::string describe() const;
 };
+
+// In place: values of trainable tokens of rollouts that count become (value - mean) / sqrt(variance + epsilon) over the
+// batch, exactly 0 where all are equal.
+void whiten_tokens(std::span<const JudgedRollout> rollouts, const AdvantageRule& rule,
+                   std::vector<std::vector<double>>* values);
 
 // A list a rollout, a response token each; 0 at tokens that are not trainable.
 std::vector<std::vector<double>> token_advantages(std::span<const JudgedRollout> rollouts, const AdvantageRule& rule);

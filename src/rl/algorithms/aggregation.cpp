@@ -34,7 +34,10 @@ StepStatistics count_step(const Algorithm& algorithm, std::span<const Experience
   for (const Experience* experience : step) {
     if (!algorithm.takes_part(*experience)) continue;
     statistics.sequences += 1;
-    for (const std::uint8_t trainable : experience->rollout.trainable) statistics.tokens += trainable != 0 ? 1 : 0;
+    double tokens = 0;
+    for (const std::uint8_t trainable : experience->rollout.trainable) tokens += trainable != 0 ? 1 : 0;
+    statistics.tokens += tokens;
+    if (experience->assessment.verdict == Verdict::correct) statistics.positive_tokens += tokens;
   }
   return statistics;
 }

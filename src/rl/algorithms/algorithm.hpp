@@ -28,6 +28,7 @@ struct StepStatistics {
   double sequences = 0;  // rollouts that take part, fully masked ones included
   double largest_square = std::numeric_limits<double>::infinity();  // of the log-ratios that M2PO keeps
   double reference_point = 0;                                       // of KTO
+  double positive_tokens = 0;  // trainable tokens of rollouts that were judged correct
 };
 
 // One rollout's terms, a response token each. Spans of equal length; empty where there is none and no term needs it.
@@ -41,6 +42,7 @@ struct TokenTerms {
   std::span<const float> proximal_log_prob = {};  // of the policy at the start of the iteration
   std::span<const std::int32_t> version = {};     // policy version that a token was drawn with
   std::int64_t policy_version = 0;                // at the start of the iteration
+  bool correct = false;                           // the verdict on the rollout
 };
 
 // What a rollout adds to the loss of the whole step (already divided by the step's denominators) and its gradient.
@@ -61,14 +63,28 @@ struct TokenLoss {
   double margin_sum = 0;         // over pairs, of what the rule compares
 };
 
+// The critic's side of a rollout, a response token each.
+struct ValueTerms {
+  std::span<const float> value;      // of the network being trained, now
+  std::span<const float> old_value;  // before the iteration's first update
+  std::span<const float> target;     // Experience::value_target
+  std::span<const std::uint8_t> trainable;
+};
+
+struct ValueLoss {
+  double loss = 0;  // divided by the step's denominators, without a coefficient
+  std::int64_t tokens = 0, clipped = 0;
+  std::vector<float> d_value;  // exactly 0 at tokens that are not trainable
+};
+
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
   virtual Needs needs() const = 0;
   virtual int smallest_group() const { return 1; }  // 2 for estimators that compare within a group
-  // Whole groups, in rollout order. Fills Experience::advantage (0 where not trainable). Experiences whose verdict does
-  // not count take no part in statistics and get 0. Equal rewards, of the group or (estimators that compare over it) of
-  // the batch, give exactly 0.
+  // Whole groups, in rollout order. Fills Experience::advantage, and with a critic value_target (0 where not
+  // trainable). Experiences whose verdict does not count take no part in statistics and get 0. Equal rewards, of the
+  // group or (estimators that compare over it) of the batch, give exactly 0.
   virtual void fill_advantages(std::span<Experience> whole_groups) const = 0;
   // Whether a rollout takes part in training (mask_truncated, verdicts that do not count, zero-spread groups to drop,
   // ...).
@@ -82,6 +98,11 @@ class Algorithm {
                                             const StepStatistics& statistics) const;
   // What an answer is worth to the rule, of rules that compare answers: the more, the better.
   virtual double worth(const TokenTerms&) const { return 0; }
+  // With needs().critic only: the loss of the values, and its weight where the policy's network gives them.
+  virtual ValueLoss value_loss(const ValueTerms& terms, const StepStatistics& statistics) const;
+  virtual double value_coefficient() const { return 1; }
+  // Iterations at the start in which only the critic learns.
+  virtual std::int64_t value_iterations() const { return 0; }
   // The estimator, formula and deviations from the paper's defaults, for the log: one line each.
   virtual std::vector<std::string> describe() const = 0;
 };

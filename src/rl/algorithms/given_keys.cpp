@@ -32,6 +32,13 @@ std::vector<GivenKey> given_keys(const AlgorithmTable& t) {
   add_given(keys, "sapo_tau_negative", t.sapo_tau_negative);
   add_given(keys, "opmd_tau", t.opmd_tau);
   add_given(keys, "m2_threshold", t.m2_threshold);
+  add_given(keys, "gamma", t.gamma);
+  add_given(keys, "lambda", t.lambda);
+  add_given(keys, "lambda_length", t.lambda_length);
+  add_given(keys, "value_clip", t.value_clip);
+  add_given(keys, "value_coefficient", t.value_coefficient);
+  add_given(keys, "value_iterations", t.value_iterations);
+  add_given(keys, "positive_coefficient", t.positive_coefficient);
   add_given(keys, "beta", t.beta);
   add_given(keys, "label_smoothing", t.label_smoothing);
   add_given(keys, "margin", t.margin);

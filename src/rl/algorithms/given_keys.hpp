@@ -17,4 +17,7 @@ std::vector<GivenKey> given_keys(const AlgorithmTable& table);
 inline constexpr const char* kPreferenceKeys[] = {"beta",        "label_smoothing",  "margin",
                                                   "length_mean", "desirable_weight", "undesirable_weight"};
 
+inline constexpr const char* kCriticKeys[] = {
+    "gamma", "lambda", "lambda_length", "value_clip", "value_coefficient", "value_iterations", "positive_coefficient"};
+
 }  // namespace maxplus

@@ -9,6 +9,7 @@ namespace maxplus {
 
 Needs PolicyGradient::needs() const {
   Needs needs;
+  needs.critic = settings_.critic.has_value();
   needs.reference = settings_.kl.estimator != KlEstimator::none;
   needs.proximal = settings_.policy.importance.proximal == Proximal::recompute;
   needs.greedy_reward = settings_.advantage.baseline.baseline == Baseline::greedy_reward;
@@ -36,6 +37,8 @@ JudgedRollout PolicyGradient::judged(const Experience& experience) const {
   if (experience.assessment.greedy_reward)
     judged.greedy_reward = static_cast<double>(*experience.assessment.greedy_reward);
   judged.counts = has_baseline(experience);
+  judged.value = experience.assessment.value;
+  judged.was_cut = rollout.finish != Finish::stopped;
   if (!settings_.kl_in_reward() || !judged.counts) return judged;
   const std::vector<float>& reference = experience.assessment.reference_log_prob;
   MAXPLUS_REQUIRE(reference.size() == rollout.token.size() && rollout.log_prob.size() == rollout.token.size(),
@@ -50,14 +53,28 @@ JudgedRollout PolicyGradient::judged(const Experience& experience) const {
   return judged;
 }
 
+namespace {
+
+std::vector<float> rounded(const std::vector<double>& values) {
+  std::vector<float> floats;
+  for (const double value : values) floats.push_back(static_cast<float>(value));
+  return floats;
+}
+
+}  // namespace
+
 void PolicyGradient::fill_advantages(std::span<Experience> whole_groups) const {
   std::vector<JudgedRollout> rollouts;
   for (const Experience& experience : whole_groups) rollouts.push_back(judged(experience));
-  const std::vector<std::vector<double>> advantage = token_advantages(rollouts, settings_.advantage);
+  if (!settings_.critic) {
+    const std::vector<std::vector<double>> advantage = token_advantages(rollouts, settings_.advantage);
+    for (std::size_t i = 0; i < whole_groups.size(); ++i) whole_groups[i].advantage = rounded(advantage[i]);
+    return;
+  }
+  const CriticEstimate estimate = critic_estimate(rollouts, *settings_.critic, settings_.advantage);
   for (std::size_t i = 0; i < whole_groups.size(); ++i) {
-    std::vector<float>& filled = whole_groups[i].advantage;
-    filled.clear();
-    for (const double value : advantage[i]) filled.push_back(static_cast<float>(value));
+    whole_groups[i].advantage = rounded(estimate.advantage[i]);
+    whole_groups[i].value_target = rounded(estimate.value_target[i]);
   }
 }
 
@@ -82,6 +99,18 @@ TokenLoss PolicyGradient::loss(const TokenTerms& terms, const StepStatistics& st
   return policy_loss(terms, statistics, settings_.policy);
 }
 
+ValueLoss PolicyGradient::value_loss(const ValueTerms& terms, const StepStatistics& statistics) const {
+  MAXPLUS_REQUIRE(settings_.critic.has_value(), "this rule has no critic");
+  const auto widened = [](std::span<const float> values) { return std::vector<double>(values.begin(), values.end()); };
+  const std::vector<double> value = widened(terms.value), old_value = widened(terms.old_value),
+                            target = widened(terms.target);
+  const DoubleValueLoss wide = maxplus::value_loss(DoubleValueTerms{value, old_value, target, terms.trainable},
+                                                   statistics, *settings_.critic, settings_.policy.aggregation);
+  return {wide.loss, wide.tokens, wide.clipped, rounded(wide.d_value)};
+}
+
+double PolicyGradient::value_coefficient() const { return settings_.critic ? settings_.critic->value_coefficient : 0; }
+
 namespace {
 
 const char* on_or_off(bool on) { return on ? "on" : "off"; }
@@ -100,20 +129,31 @@ std::vector<std::pair<std::string, std::string>> listing(const PolicySettings& s
         fmt::format(" in the {}, coefficient {}", s.kl.where == KlWhere::reward ? "reward" : "loss", s.kl.coefficient);
   }
   const PolicyRule& p = s.policy;
-  return {{"policy term", p.describe_term()},
-          {"importance weights", p.importance.describe()},
-          {"m2_threshold", fmt::format("{}", p.m2_threshold)},
-          {"kl", kl},
-          {"std", std_text(s.advantage.baseline)},
-          {"scope", s.advantage.baseline.spread == Spread::batch ? "batch" : "group"},
-          {"epsilon", fmt::format("{}", s.advantage.baseline.epsilon)},
-          {"aggregation", p.aggregation.describe()},
-          {"dynamic_sampling", on_or_off(s.dynamic_sampling)},
-          {"overlong shaping", s.overlong ? fmt::format("limit {}, buffer {}, penalty {}", s.overlong->limit,
-                                                        s.overlong->buffer, s.overlong->penalty)
-                                          : "off"},
-          {"mask_truncated", on_or_off(s.mask_truncated)},
-          {"entropy_coefficient", fmt::format("{}", p.entropy_coefficient)}};
+  std::vector<std::pair<std::string, std::string>> keys;
+  if (s.critic) {
+    keys = {{"critic", s.critic->describe_advantage()},
+            {"value term", s.critic->describe_loss()},
+            {"value_coefficient", fmt::format("{}", s.critic->value_coefficient)},
+            {"value_iterations", fmt::format("{}", s.value_iterations)},
+            {"positive_coefficient", fmt::format("{}", p.positive_coefficient)}};
+  }
+  const std::vector<std::pair<std::string, std::string>> common = {
+      {"policy term", p.describe_term()},
+      {"importance weights", p.importance.describe()},
+      {"m2_threshold", fmt::format("{}", p.m2_threshold)},
+      {"kl", kl},
+      {"std", std_text(s.advantage.baseline)},
+      {"scope", s.advantage.baseline.spread == Spread::batch ? "batch" : "group"},
+      {"epsilon", fmt::format("{}", s.advantage.baseline.epsilon)},
+      {"aggregation", p.aggregation.describe()},
+      {"dynamic_sampling", on_or_off(s.dynamic_sampling)},
+      {"overlong shaping", s.overlong ? fmt::format("limit {}, buffer {}, penalty {}", s.overlong->limit,
+                                                    s.overlong->buffer, s.overlong->penalty)
+                                      : "off"},
+      {"mask_truncated", on_or_off(s.mask_truncated)},
+      {"entropy_coefficient", fmt::format("{}", p.entropy_coefficient)}};
+  keys.insert(keys.end(), common.begin(), common.end());
+  return keys;
 }
 
 }  // namespace
@@ -122,7 +162,26 @@ std::vector<std::string> PolicyGradient::describe() const {
   const PolicyRule& p = settings_.policy;
   std::vector<std::string> lines;
   lines.push_back(fmt::format("algorithm {} ({})", settings_.name, recipe_.paper));
-  lines.push_back(fmt::format("advantage = {}; exactly 0 for equal rewards", settings_.advantage.describe()));
+  if (settings_.critic) {
+    const BaselineRule& whitening = settings_.advantage.baseline;
+    lines.push_back("advantage = " + settings_.critic->describe_advantage());
+    if (whitening.spread == Spread::tokens) {
+      lines.push_back(
+          fmt::format("advantages are whitened over the batch's trainable tokens: (A - mean) / sqrt(variance + {}), "
+                      "variance with {}",
+                      whitening.epsilon, whitening.degrees_lost == 1 ? "n - 1" : "n"));
+    }
+    lines.push_back(fmt::format("value term = {}; times {} on a trunk shared with the policy",
+                                settings_.critic->describe_loss(), settings_.critic->value_coefficient));
+    if (settings_.value_iterations > 0)
+      lines.push_back(fmt::format("in the first {} iterations only the critic learns", settings_.value_iterations));
+    if (p.positive_coefficient != 0) {
+      lines.push_back(fmt::format("minus {} times the mean log-probability of the tokens of correct rollouts",
+                                  p.positive_coefficient));
+    }
+  } else {
+    lines.push_back(fmt::format("advantage = {}; exactly 0 for equal rewards", settings_.advantage.describe()));
+  }
   if (settings_.overlong) {
     lines.push_back(fmt::format("reward shaped before advantages: -{} from {} tokens linearly to {}",
                                 settings_.overlong->penalty, settings_.overlong->limit - settings_.overlong->buffer,

@@ -25,6 +25,9 @@ class PolicyGradient final : public Algorithm {
   bool takes_part(const Experience& experience) const override;
   StepStatistics prepare(std::span<const Experience* const> step) const override;
   TokenLoss loss(const TokenTerms& terms, const StepStatistics& statistics) const override;
+  ValueLoss value_loss(const ValueTerms& terms, const StepStatistics& statistics) const override;
+  double value_coefficient() const override;
+  std::int64_t value_iterations() const override { return settings_.value_iterations; }
   std::vector<std::string> describe() const override;
 
   // The verifier's reward plus overlong shaping, and what the KL in the reward takes from it.

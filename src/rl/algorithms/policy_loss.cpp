@@ -137,7 +137,10 @@ DoubleLoss policy_loss(const DoubleTerms& terms, const StepStatistics& statistic
   result.sums.importance_weighed = rule.importance.proximal == Proximal::behaviour ? 0 : trainable_tokens;
   result.sums.importance_truncated = importance.truncated;
   result.sums.importance_masked = importance.masked;
-  double policy_sum = 0, kl_sum = 0, shared_slope = 0;
+  const double positive = terms.correct && rule.positive_coefficient != 0
+                              ? rule.positive_coefficient / std::max(statistics.positive_tokens, 1.0)
+                              : 0.0;
+  double policy_sum = 0, kl_sum = 0, positive_sum = 0, shared_slope = 0;
   for (std::size_t t = 0; t < tokens; ++t) {
     if (terms.trainable[t] == 0) continue;
     add_metrics(terms, importance.anchor[t], t, result.sums);
@@ -156,16 +159,17 @@ DoubleLoss policy_loss(const DoubleTerms& terms, const StepStatistics& statistic
       kl_sum += kl.value;
       result.d_log_prob[t] += rule.kl_coefficient * kl.slope;
     }
+    positive_sum += terms.log_prob[t];
     result.d_entropy[t] = rule.entropy_coefficient == 0 ? 0.0 : -rule.entropy_coefficient / denominator;
   }
   for (std::size_t t = 0; t < tokens; ++t) {
     if (terms.trainable[t] != 0)
-      result.d_log_prob[t] = (result.d_log_prob[t] + shared_slope / shared.divisor) / denominator;
+      result.d_log_prob[t] = (result.d_log_prob[t] + shared_slope / shared.divisor) / denominator - positive;
   }
   result.sums.policy = policy_sum / denominator;
   result.sums.kl = kl_sum / denominator;
   result.sums.loss = result.sums.policy + rule.kl_coefficient * result.sums.kl -
-                     rule.entropy_coefficient * (result.sums.entropy_sum / denominator);
+                     rule.entropy_coefficient * (result.sums.entropy_sum / denominator) - positive * positive_sum;
   return result;
 }
 
@@ -188,7 +192,7 @@ TokenLoss policy_loss(const TokenTerms& terms, const StepStatistics& statistics,
                             old_log_prob = widen(terms.old_log_prob), reference = widen(terms.reference_log_prob),
                             advantage = widen(terms.advantage), proximal = widen(terms.proximal_log_prob);
   DoubleLoss wide = policy_loss(DoubleTerms{log_prob, entropy, old_log_prob, reference, advantage, terms.trainable,
-                                            proximal, terms.version, terms.policy_version},
+                                            proximal, terms.version, terms.policy_version, terms.correct},
                                 statistics, rule);
   TokenLoss loss = std::move(wide.sums);
   loss.d_log_prob = narrow(wide.d_log_prob);

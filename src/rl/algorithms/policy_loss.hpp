@@ -7,6 +7,7 @@
 // the sum of that over the rollout's trainable tokens; x the rule's term (token_objective.hpp); w the importance
 // weight.
 //   loss = (sum w x + kl_coefficient sum kl - entropy_coefficient sum entropy) / denominator
+//          - positive_coefficient [rollout correct] sum lp / tokens of the step's correct rollouts
 // Tokens that are not trainable are skipped, not multiplied by 0: NaN there has no influence. On policy r is exactly 1.
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct PolicyRule {
   KlEstimator kl = KlEstimator::none;  // in the loss
   double kl_coefficient = 0;
   double entropy_coefficient = 0;
+  double positive_coefficient = 0;  // of the likelihood of rollouts that were judged correct
   Aggregation aggregation;
 
   std::string describe_term() const;
@@ -50,6 +52,7 @@ struct DoubleTerms {
   std::span<const double> proximal_log_prob = {};
   std::span<const std::int32_t> version = {};
   std::int64_t policy_version = 0;
+  bool correct = false;
 };
 
 struct DoubleLoss {

@@ -20,7 +20,7 @@ void refuse(Faults& faults, const std::string& found, const std::string& expecte
 }
 
 // What the objective leaves without a use.
-std::vector<RefusedKey> without_use(Objective objective) {
+std::vector<RefusedKey> without_use(Objective objective, bool has_critic) {
   std::vector<RefusedKey> keys;
   const std::string no_clip = "the loss of this rule is not clipped";
   if (objective != Objective::clipped_ratio && objective != Objective::truncated_weight) {
@@ -36,13 +36,15 @@ std::vector<RefusedKey> without_use(Objective objective) {
   if (objective != Objective::anchored) keys.push_back({"opmd_tau", "it belongs to opmd"});
   if (objective != Objective::plain_ratio) keys.push_back({"m2_threshold", "it belongs to m2po"});
   for (const char* key : kPreferenceKeys) keys.push_back({key, "it belongs to the rules that learn from preferences"});
+  if (has_critic) return keys;
+  for (const char* key : kCriticKeys) keys.push_back({key, "it belongs to rules with a critic: ppo and vapo"});
   return keys;
 }
 
 void refuse_without_use(const AlgorithmTable& table, const Recipe& recipe, const PolicySettings& settings,
                         Faults& faults) {
   std::vector<RefusedKey> refused = recipe.refused;
-  for (RefusedKey& key : without_use(settings.policy.objective)) {
+  for (RefusedKey& key : without_use(settings.policy.objective, settings.critic.has_value())) {
     const bool told =
         std::any_of(refused.begin(), refused.end(), [&](const RefusedKey& r) { return r.key == key.key; });
     if (!told) refused.push_back(std::move(key));
@@ -172,6 +174,18 @@ void apply_policy(const AlgorithmTable& table, PolicyRule& rule, Faults& faults)
   rule.entropy_coefficient = table.entropy_coefficient.value_or(rule.entropy_coefficient);
 }
 
+void apply_critic(const AlgorithmTable& table, PolicySettings& s) {
+  if (!s.critic) return;
+  CriticRule& rule = *s.critic;
+  rule.gamma = table.gamma.value_or(rule.gamma);
+  if (table.lambda) rule.lambda = rule.target_lambda = *table.lambda;
+  if (table.lambda_length) rule.lambda_length = table.lambda_length;
+  if (table.value_clip) rule.value_clip = *table.value_clip > 0 ? table.value_clip : std::nullopt;
+  rule.value_coefficient = table.value_coefficient.value_or(rule.value_coefficient);
+  s.value_iterations = table.value_iterations.value_or(s.value_iterations);
+  s.policy.positive_coefficient = table.positive_coefficient.value_or(s.policy.positive_coefficient);
+}
+
 void apply_overlong(const AlgorithmTable& table, std::int64_t max_new_tokens, PolicySettings& s, Faults& faults) {
   s.mask_truncated = table.mask_truncated.value_or(s.mask_truncated);
   if (table.overlong_limit || table.overlong_buffer || table.overlong_penalty) {
@@ -199,6 +213,7 @@ PolicySettings policy_settings(const AlgorithmTable& table, const Recipe& recipe
   apply_importance(table, s.policy.importance, faults);
   apply_aggregation(table, max_new_tokens, s.policy.aggregation, faults);
   apply_policy(table, s.policy, faults);
+  apply_critic(table, s);
   apply_overlong(table, max_new_tokens, s, faults);
   s.dynamic_sampling = table.dynamic_sampling.value_or(s.dynamic_sampling);
   if (!faults.empty()) throw Error(ExitCode::config, faults);

@@ -9,6 +9,7 @@
 #include "rl/algorithms/m2po.hpp"
 #include "rl/algorithms/maxrl.hpp"
 #include "rl/algorithms/opmd.hpp"
+#include "rl/algorithms/ppo.hpp"
 #include "rl/algorithms/reinforce.hpp"
 #include "rl/algorithms/reinforce_pp.hpp"
 #include "rl/algorithms/rloo.hpp"
@@ -32,6 +33,8 @@ std::vector<Recipe> recipes(std::int64_t max_new_tokens) {
           sapo_recipe(),
           maxrl_recipe(),
           opmd_recipe(),
+          ppo_recipe(),
+          vapo_recipe(),
           decoupled_ppo_recipe(),
           m2po_recipe()};
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rl/algorithms/advantage.hpp"
+#include "rl/algorithms/critic.hpp"
 #include "rl/algorithms/policy_loss.hpp"
 #include "rl/algorithms/reward_shaping.hpp"
 
@@ -30,7 +31,9 @@ struct KlRule {
 struct PolicySettings {
   std::string name;
   AdvantageRule advantage;
-  PolicyRule policy;  // its kl is the one in the loss
+  std::optional<CriticRule> critic;   // advantages come from values; of `advantage` only the whitening is used
+  std::int64_t value_iterations = 0;  // at the start, in which the critic learns and the policy does not
+  PolicyRule policy;                  // its kl is the one in the loss
   KlRule kl;
   std::optional<OverlongShaping> overlong;
   bool mask_truncated = false;

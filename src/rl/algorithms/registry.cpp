@@ -14,6 +14,10 @@
 
 namespace maxplus {
 
+ValueLoss Algorithm::value_loss(const ValueTerms&, const StepStatistics&) const {
+  MAXPLUS_REQUIRE(false, "this rule has no critic");
+}
+
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names = recipe_names();
   names.emplace_back("sft");
