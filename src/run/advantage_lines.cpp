@@ -28,7 +28,7 @@ struct AdvantageLine {
   std::vector<std::uint8_t> trainable;
 };
 
-[[noreturn]] void refuse(const std::string& where, const std::string& found, const std::string& expected) {
+[[noreturn]] void refuse_line(const std::string& where, const std::string& found, const std::string& expected) {
   throw Error(ExitCode::data, Fault{where, found, expected, ""});
 }
 
@@ -42,15 +42,16 @@ const Json* find(const Json& line, const char* key) {
 }
 
 double number(const AdvantageLine& line, const char* key, const Json& value) {
-  if (!value.is_number()) refuse(line.where, fmt::format("\"{}\" is {}", key, value.dump()), "a number");
+  if (!value.is_number()) refuse_line(line.where, fmt::format("\"{}\" is {}", key, value.dump()), "a number");
   return value.get<double>();
 }
 
 // A response token each; null is allowed where the token is not trainable, and means nothing there.
 std::vector<double> numbers(const AdvantageLine& line, const char* key, const Json& list) {
   if (!list.is_array() || list.size() != line.trainable.size()) {
-    refuse(line.where, fmt::format("\"{}\" has not one value for each of the {} tokens", key, line.trainable.size()),
-           "lists of one length, that of \"length\" if it is given");
+    refuse_line(line.where,
+                fmt::format("\"{}\" has not one value for each of the {} tokens", key, line.trainable.size()),
+                "lists of one length, that of \"length\" if it is given");
   }
   std::vector<double> values;
   for (std::size_t t = 0; t < list.size(); ++t)
@@ -61,7 +62,7 @@ std::vector<double> numbers(const AdvantageLine& line, const char* key, const Js
 std::size_t length_of(const AdvantageLine& line) {
   if (const Json* length = find(line.json, "length")) {
     if (!length->is_number_integer() || length->get<std::int64_t>() < 0)
-      refuse(line.where, "\"length\" is " + length->dump(), "the number of response tokens");
+      refuse_line(line.where, "\"length\" is " + length->dump(), "the number of response tokens");
     return length->get<std::size_t>();
   }
   for (const char* key : {"trainable", "reward", "log_prob", "value"}) {
@@ -75,7 +76,7 @@ AdvantageLine read_line(const NumberedLine& input, std::map<std::string, std::in
   const Json* group = find(line.json, "group");
   const Json* reward = find(line.json, "reward");
   if (group == nullptr || reward == nullptr || !(reward->is_number() || reward->is_array()))
-    refuse(line.where, "the line has no 'group' or no number as 'reward'", "{\"group\": 3, \"reward\": 1.0}");
+    refuse_line(line.where, "the line has no 'group' or no number as 'reward'", "{\"group\": 3, \"reward\": 1.0}");
   line.group = groups->try_emplace(group->dump(), static_cast<std::int64_t>(groups->size())).first->second;
   line.trainable.assign(length_of(line), 1);
   if (const Json* trainable = find(line.json, "trainable")) {
@@ -123,7 +124,8 @@ Json answer_of(const AdvantageLine& line, const std::vector<double>& advantage) 
 void add_gae(AdvantageLine* line, const GaeRule& rule) {
   const Json* given = find(line->json, "value");
   if (given == nullptr || !given->is_array())
-    refuse(line->where, "the line has no \"value\"", "a list with the critic's value of each token, which gae needs");
+    refuse_line(line->where, "the line has no \"value\"",
+                "a list with the critic's value of each token, which gae needs");
   Json value = *given;
   // One more value is that of the state after the last token.
   std::optional<double> after_last;
@@ -157,23 +159,16 @@ void add_group_advantages(std::vector<AdvantageLine>* lines, const PolicySetting
     rollout.group = line.group;
     rollout.counts = counts_here(line);
     rollout.trainable = line.trainable;
-    rollout.reward = number(line, "reward", line.json.at("reward"));
-    if (settings.overlong) {
-      rollout.reward +=
-          settings.overlong->penalty * overlong_share(static_cast<std::int64_t>(line.trainable.size()),
-                                                      settings.overlong->limit, settings.overlong->buffer);
-    }
+    rollout.reward = settings.shaped(number(line, "reward", line.json.at("reward")), std::ssize(line.trainable));
     if (settings.kl_in_reward()) {
       const Json *drawn = find(line.json, "log_prob"), *reference = find(line.json, "reference_log_prob");
       if (drawn == nullptr || reference == nullptr) {
-        refuse(line.where, "KL in the reward needs \"log_prob\" and \"reference_log_prob\"",
-               "a list each, with a value a response token");
+        refuse_line(line.where, "KL in the reward needs \"log_prob\" and \"reference_log_prob\"",
+                    "a list each, with a value a response token");
       }
       const std::vector<double> log_prob = numbers(line, "log_prob", *drawn);
       const std::vector<double> other = numbers(line, "reference_log_prob", *reference);
-      for (std::size_t t = 0; t < log_prob.size(); ++t) {
-        rollout.kl.push_back(settings.kl.coefficient * kl_term(settings.kl.estimator, log_prob[t], other[t]).value);
-      }
+      for (std::size_t t = 0; t < log_prob.size(); ++t) rollout.kl.push_back(settings.kl_price(log_prob[t], other[t]));
     }
     rollouts.push_back(std::move(rollout));
   }

@@ -226,7 +226,7 @@ void check_sum_of_gradients(const std::string& family) {
     model.network->backward(std::span(weight).subspan(at, count), std::span(zero).first(count));
     at += count;
   }
-  constexpr double kGradientTolerance = 5e-5;  // of the tensor's norm: two orders of the same f32 sums
+  constexpr double kSharedBeginningTolerance = 5e-5;  // of the tensor's norm: two orders of the same f32 sums
   for (std::size_t p = 0; p < shared.size(); ++p) {
     const auto alone = model.weights.parameters()[p].gradient.span<float>();
     double gap = 0, norm = 0;
@@ -234,7 +234,7 @@ void check_sum_of_gradients(const std::string& family) {
       gap += std::pow(static_cast<double>(alone[i]) - shared[p][i], 2);
       norm += std::pow(static_cast<double>(alone[i]), 2);
     }
-    EXPECT_LE(std::sqrt(gap), kGradientTolerance * std::sqrt(norm)) << model.weights.parameters()[p].name;
+    EXPECT_LE(std::sqrt(gap), kSharedBeginningTolerance * std::sqrt(norm)) << model.weights.parameters()[p].name;
     EXPECT_GT(norm, 0) << model.weights.parameters()[p].name;
   }
 }

@@ -132,17 +132,17 @@ void check_against_log_probabilities(const std::string& family) {
   tokens.network->forward(packed.batch);
   tokens.network->score(pairs, 1.0f, log_prob, entropy);
   tokens.network->backward(d_log_prob, zero);
-  constexpr double kTolerance = 2e-5;  // two orders of the same f32 sums
+  constexpr double kDifferenceTolerance = 2e-5;  // two orders of the same f32 sums
   std::vector<float> differences(values.size());
   for (std::size_t n = 0; n < values.size(); ++n) differences[n] = log_prob[2 * n] - log_prob[2 * n + 1];
-  EXPECT_LE(distance(values, differences), kTolerance) << family;
+  EXPECT_LE(distance(values, differences), kDifferenceTolerance) << family;
   for (const Parameter& parameter : critic.weights.parameters()) {
     if (parameter.name == kScoreWeight) {
       const auto row = tokens.weights.find("lm_head.weight")->gradient.rows(1, 1);
-      EXPECT_LE(distance(parameter.gradient.span<float>(), row.span<float>()), kTolerance) << family;
+      EXPECT_LE(distance(parameter.gradient.span<float>(), row.span<float>()), kDifferenceTolerance) << family;
     } else {
       EXPECT_LE(distance(parameter.gradient.span<float>(), tokens.weights.find(parameter.name)->gradient.span<float>()),
-                kTolerance)
+                kDifferenceTolerance)
           << family << " " << parameter.name;
     }
   }
@@ -182,9 +182,9 @@ TEST(ValueHead, HasTheGradientOfACentralDifference) {
   };
   // Richardson's extrapolation takes the third derivative away.
   const double slope = (4 * central(5e-4) - central(1e-3)) / 3;
-  constexpr double kTolerance = 2e-3;  // f32 sums over twice the step
+  constexpr double kSlopeTolerance = 2e-3;  // f32 sums over twice the step
   EXPECT_GT(std::abs(along), 1);
-  EXPECT_NEAR(slope, along, kTolerance * std::abs(along));
+  EXPECT_NEAR(slope, along, kSlopeTolerance * std::abs(along));
 }
 
 TEST(ValueHead, GivesTheSameBitsPackedAndAlone) {
@@ -260,8 +260,8 @@ void check_shared_trunk(const std::string& family) {
   }
   std::vector<float> sum(gradient[0].size());
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = gradient[1][i] + gradient[2][i];
-  constexpr double kTolerance = 1e-5;  // sums in another order
-  EXPECT_LE(distance(gradient[0], sum), kTolerance) << family;
+  constexpr double kTrunkTolerance = 1e-5;  // sums in another order
+  EXPECT_LE(distance(gradient[0], sum), kTrunkTolerance) << family;
   EXPECT_TRUE(same_bits(values, values_of(critic, packed))) << family;
   critic.clear_gradient();
   critic.network->backward({{}, {}, d_value});

@@ -209,7 +209,7 @@ def check_no_machine_paths(project):
 
 def without_comments(text):
     """The text with comments and literals blanked, line breaks kept."""
-    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\''
+    pattern = r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\''
     return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match.group(0)), text, flags=re.S)
 
 
@@ -235,19 +235,19 @@ def check_no_default_arguments(project):
 
 def check_unnamed(project):
     """Folders whose sources are compiled in bundles: those of src/, and the serial tests of all of tests/ but the kernels'."""
-    owners = {}
+    folder_of = {}
     for name in project.under("src", ends=(".cpp",)) + project.under("tests", ends=("_test.cpp",)):
         folder = "/".join(name.split("/")[:2])
-        if folder == "tests/kernels" or name.endswith("_mpi_test.cpp") or name.count("/") < 2:
-            continue
+        if folder != "tests/kernels" and not name.endswith("_mpi_test.cpp") and name.count("/") >= 2:
+            folder_of[name] = folder
+    owners = {}
+    for name, folder in folder_of.items():
         for line, given in set(unnamed.in_unnamed_namespaces(without_comments("\n".join(project.lines(name))))):
-            owners.setdefault((folder, given), {}).setdefault(name, line)
-    given_names = {(folder, given): places for (folder, given), places in owners.items() if re.match(r"k[A-Z]\w*$", given)}
-    for name in project.under("src", ends=(".cpp",)):
-        folder = "/".join(name.split("/")[:2])
+            owners.setdefault((folder, unnamed.passes_alike(given)), {}).setdefault(name, line)
+    for name, folder in folder_of.items():
         for number, line in enumerate(project.lines(name), 1):
-            for local in re.findall(r"^\s+(?:static )?constexpr .*?\b(k[A-Z]\w*) = ", line):
-                other = sorted(set(given_names.get((folder, local), {})) - {name})
+            for local in re.findall(r"^\s+(?:static )?const(?:expr)? .*?\b(\w+) = ", line):
+                other = sorted(set(owners.get((folder, local), {})) - {name})
                 if other:
                     yield name, number, f"'{local}' would hide the one of {other[0]} in a bundle"
     for (_, given), places in sorted(owners.items()):

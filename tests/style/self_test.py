@@ -18,7 +18,7 @@ GOOD = {
                               '  }\n  return a;\n}\n}  // namespace m\n',
     "kernels/kokkos/team.hpp": "#pragma once\n// A team.\n",
     "kernels/kokkos/matmul.cpp": '// Bodies.\n#include "ops/matmul.hpp"\n\n#include "kokkos/team.hpp"\n',
-    "tests/base/error_test.cpp": '// Tests.\n#include "base/error.hpp"\n',
+    "tests/base/error_test.cpp": '// Tests.\n#include "base/error.hpp"\n\nnamespace {\nconstexpr int limit = 1;\n}\n',
     "jobscripts/go.sh": "#!/usr/bin/env bash\n# Goes.\necho go\n",
 }
 
@@ -49,6 +49,10 @@ CASES = [
      "// T.\nnamespace {\nvoid f(int a, std::string_view b) { a = 1; }\n}\n"),
     ("one constant in two unnamed namespaces", "unnamed", "src/base/twice.cpp", "// T.\nnamespace {\nconstexpr int kA = 1, kB = f(2);\n}\n"),
     ("a local constant that hides one of another source", "unnamed", "src/base/twice.cpp", "// T.\nint f() {\n  constexpr int kB = 2;\n  return kB;\n}\n"),
+    ("a local constant of a test that hides one of another test", "unnamed", "tests/base/twice_test.cpp",
+     '#include "base/error.hpp"\n\nvoid f() {\n  const double limit = 2;\n  g(limit);\n}\n'),
+    ("an overload that no call can choose", "unnamed", "src/base/twice.cpp",
+     "// T.\nnamespace {\nvoid f(const int& a, const std::string& b) { g(a, b); }\n}\n"),
     ("an overload", None, "src/base/twice.cpp", "// T.\nnamespace {\nvoid f(int a) { a = 1; }\nint kLocal = 1;\n}  // namespace\n"),
     ("a name that another folder has too", None, "src/tensor/f.cpp", "// F.\nnamespace {\nconstexpr int kB = 1;\n}  // namespace\n"),
     ("a loop in a kernel header", None, "kernels/ops/norm.hpp",

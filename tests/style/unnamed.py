@@ -54,6 +54,11 @@ def parts(text):
     return [part.strip() for part in found + [kept] if part.strip()]
 
 
+def passes_alike(signature):
+    """One spelling for parameters between which a call cannot choose: by value or by reference, a text or a view of one."""
+    return re.sub(r"const(?=[A-Z_a-z:])|&|string_view", lambda found: "string" if found.group() == "string_view" else "", signature)
+
+
 def parameter_type(text):
     words = re.sub(r"\s*=.*", "", text).strip()
     return re.sub(r"\s+", "", re.sub(r"(?<=[\s&*>])\w+(\[\w*\])?$", "", words)) if re.search(r"[\s&*>]\w+(\[\w*\])?$", words) else words

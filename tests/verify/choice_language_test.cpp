@@ -26,24 +26,24 @@ void check_choices(const nlohmann::json& keys, const char* extra, const std::vec
 }
 
 TEST(ChoiceVerifier, TakesOneLetterWhereTheGrammarSays) {
-  const char *yes = "correct", *no = "wrong", *none = "no_answer";
-  check_choices({}, "{}", {{"\"C\"", "\\boxed{C}", yes}, {"\"C\"", "\\boxed{\\text{C}}", yes}, {"\"C\"", "\\boxed{(C)}", yes}, {"\"C\"", "\\boxed{\\text{(C)}}", yes}, {"\"C\"", "$\\boxed{\\mathrm{C}}$", yes},
-                   {"\"C\"", "\\boxed{c}", no}, {"\"C\"", "\\boxed{B}", no}, {"\"C\"", "\\boxed{B, C}", no}, {"\"C\"", "\\boxed{B or C}", no}, {"\"C\"", "\\boxed{C or B}", no}, {"\"C\"", "\\boxed{ABCD}", no},
-                   {"\"C\"", "\\boxed{}", none}, {"\"C\"", "<answer>C</answer>", yes}, {"\"C\"", "<answer>Option C</answer>", yes}, {"\"C\"", "The answer is C.", yes}, {"\"C\"", "the answer is **C**", yes},
-                   {"\"C\"", "The answer is (C).", yes}, {"\"C\"", "Answer: C", yes}, {"\"C\"", "The answer is B. Not C", no}, {"\"C\"", "The answer is not C.", no}, {"\"C\"", "not (A) but (C)", yes},
-                   {"\"C\"", "(C) but rather (A)", no}, {"\"C\"", "**C**", yes}, {"\"C\"", "Think.\nC", yes}, {"\"C\"", "Think.\nC.", yes}, {"\"C\"", "C) red", yes}, {"\"C\"", "A Cat", none}, {"\"C\"", "", none},
-                   {"\"C\"", "\\boxed{A} so the answer is C", no}, {"\"(C)\"", "\\boxed{C}", yes}, {"\"c\"", "\\boxed{C}", yes}, {"2", "\\boxed{C}", yes}, {"0", "\\boxed{A}", yes}, {"26", "\\boxed{A}", "gold_unusable"},
+  const char *right = "correct", *wrong = "wrong", *none = "no_answer";
+  check_choices({}, "{}", {{"\"C\"", "\\boxed{C}", right}, {"\"C\"", "\\boxed{\\text{C}}", right}, {"\"C\"", "\\boxed{(C)}", right}, {"\"C\"", "\\boxed{\\text{(C)}}", right}, {"\"C\"", "$\\boxed{\\mathrm{C}}$", right},
+                   {"\"C\"", "\\boxed{c}", wrong}, {"\"C\"", "\\boxed{B}", wrong}, {"\"C\"", "\\boxed{B, C}", wrong}, {"\"C\"", "\\boxed{B or C}", wrong}, {"\"C\"", "\\boxed{C or B}", wrong}, {"\"C\"", "\\boxed{ABCD}", wrong},
+                   {"\"C\"", "\\boxed{}", none}, {"\"C\"", "<answer>C</answer>", right}, {"\"C\"", "<answer>Option C</answer>", right}, {"\"C\"", "The answer is C.", right}, {"\"C\"", "the answer is **C**", right},
+                   {"\"C\"", "The answer is (C).", right}, {"\"C\"", "Answer: C", right}, {"\"C\"", "The answer is B. Not C", wrong}, {"\"C\"", "The answer is not C.", wrong}, {"\"C\"", "not (A) but (C)", right},
+                   {"\"C\"", "(C) but rather (A)", wrong}, {"\"C\"", "**C**", right}, {"\"C\"", "Think.\nC", right}, {"\"C\"", "Think.\nC.", right}, {"\"C\"", "C) red", right}, {"\"C\"", "A Cat", none}, {"\"C\"", "", none},
+                   {"\"C\"", "\\boxed{A} so the answer is C", wrong}, {"\"(C)\"", "\\boxed{C}", right}, {"\"c\"", "\\boxed{C}", right}, {"2", "\\boxed{C}", right}, {"0", "\\boxed{A}", right}, {"26", "\\boxed{A}", "gold_unusable"},
                    {"-1", "\\boxed{A}", "gold_unusable"}, {"\"\"", "\\boxed{A}", "gold_unusable"}, {"null", "\\boxed{A}", "gold_unusable"}, {"\"CD\"", "\\boxed{C}", "gold_unusable"}, {"1.5", "\\boxed{B}", "gold_unusable"}});
-  check_choices({{"first_index", 1}, {"letter_case", "ignore"}, {"count", 4}}, "{}", {{"3", "\\boxed{c}", yes}, {"5", "\\boxed{C}", "gold_unusable"}, {"\"E\"", "E", "gold_unusable"}, {"\"A\"", "\\boxed{E}", no}});
-  check_choices({{"require_box", "yes"}}, "{}", {{"\"C\"", "The answer is C.", none}, {"\"C\"", "\\boxed{C}", yes}});
+  check_choices({{"first_index", 1}, {"letter_case", "ignore"}, {"count", 4}}, "{}", {{"3", "\\boxed{c}", right}, {"5", "\\boxed{C}", "gold_unusable"}, {"\"E\"", "E", "gold_unusable"}, {"\"A\"", "\\boxed{E}", wrong}});
+  check_choices({{"require_box", "yes"}}, "{}", {{"\"C\"", "The answer is C.", none}, {"\"C\"", "\\boxed{C}", right}});
 }
 
 TEST(ChoiceVerifier, KnowsTheTextsOfTheOptions) {
-  const char *yes = "correct", *no = "wrong";
+  const char *right = "correct", *wrong = "wrong";
   const char* options = R"({"choices": ["Red", "Dark blue", "Green", "green"]})";
-  check_choices({}, options, {{"\"B\"", "\\boxed{dark  Blue}", yes}, {"\"B\"", "\\boxed{B. Dark blue}", yes}, {"\"B\"", "\\boxed{(B) Dark blue}", yes}, {"\"B\"", "\\boxed{B. Red}", no}, {"\"B\"", "\\boxed{Red}", no},
-                      {"\"C\"", "\\boxed{green}", no}, {"\"Dark blue\"", "\\boxed{B}", yes}, {"\"green\"", "\\boxed{C}", "gold_unusable"}, {"\"E\"", "\\boxed{E}", "gold_unusable"}, {"1", "\\boxed{B}", yes}});
-  check_choices({}, R"({"options": {"A": "1", "B": "2"}})", {{"\"B\"", "\\boxed{2}", yes}, {"\"A\"", "\\boxed{2}", no}});
+  check_choices({}, options, {{"\"B\"", "\\boxed{dark  Blue}", right}, {"\"B\"", "\\boxed{B. Dark blue}", right}, {"\"B\"", "\\boxed{(B) Dark blue}", right}, {"\"B\"", "\\boxed{B. Red}", wrong}, {"\"B\"", "\\boxed{Red}", wrong},
+                      {"\"C\"", "\\boxed{green}", wrong}, {"\"Dark blue\"", "\\boxed{B}", right}, {"\"green\"", "\\boxed{C}", "gold_unusable"}, {"\"E\"", "\\boxed{E}", "gold_unusable"}, {"1", "\\boxed{B}", right}});
+  check_choices({}, R"({"options": {"A": "1", "B": "2"}})", {{"\"B\"", "\\boxed{2}", right}, {"\"A\"", "\\boxed{2}", wrong}});
   check_choices({}, R"({"options": {"1": "1", "2": "2"}})", {{"\"B\"", "\\boxed{B}", "gold_unusable"}});
   check_choices({}, R"({"choices": "AB"})", {{"\"B\"", "\\boxed{B}", "gold_unusable"}});
 }

@@ -111,11 +111,11 @@ class Lexer {
       if (repeating.empty() || at(0) != '}') throw Unreadable();
       ++i_;
     }
-    const std::size_t signs = at(1) == '-' || at(1) == '+' ? 1 : 0;
-    if (repeating.empty() && (at(0) == 'e' || at(0) == 'E') && is_digit(at(1 + signs))) {
+    const std::size_t sign = at(1) == '-' || at(1) == '+' ? 1 : 0;
+    if (repeating.empty() && (at(0) == 'e' || at(0) == 'E') && is_digit(at(1 + sign))) {
       digits += 'e';
-      if (signs == 1) digits += at(1);
-      i_ += 1 + signs;
+      if (sign == 1) digits += at(1);
+      i_ += 1 + sign;
       while (is_digit(at(0))) digits += text_[i_++];
     }
     if (digits.size() + repeating.size() > kMaxDigits) throw Unreadable();
