@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "data/token_ids.hpp"
 #include "text/chat_template.hpp"
 
 namespace maxplus {
@@ -17,19 +18,6 @@ constexpr std::size_t kMostFaults = 20;
 
 [[noreturn]] void bad(std::string found, std::string expected) {
   throw Error(ExitCode::data, Fault{"", std::move(found), std::move(expected), "repair or remove the line"});
-}
-
-std::vector<std::int32_t> ids_of(const Json& list, const std::string& key, const Tokenizer* tokenizer) {
-  std::vector<std::int32_t> ids;
-  if (!list.is_array() || list.empty()) bad(fmt::format("'{}' is no list of token ids", key), "at least one token id");
-  for (const Json& id : list) {
-    const bool fits = id.is_number_integer() && !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX) &&
-                      id.get<std::int64_t>() >= 0 &&
-                      (tokenizer == nullptr || tokenizer->contains(static_cast<std::int32_t>(id.get<std::int64_t>())));
-    if (!fits) bad(fmt::format("{} in '{}' is no token id", id.dump(), key), "ids of the model's tokenizer");
-    ids.push_back(id.get<std::int32_t>());
-  }
-  return ids;
 }
 
 // A text, or the content of the only turn of a conversation.
@@ -46,7 +34,7 @@ bool has(const Problem& problem, const std::string& key) {
 }
 
 std::vector<std::int32_t> answer_of(const Problem& problem, const std::string& key, const Tokenizer* tokenizer) {
-  if (problem.extra.contains(key + "_ids")) return ids_of(problem.extra[key + "_ids"], key + "_ids", tokenizer);
+  if (problem.extra.contains(key + "_ids")) return token_ids(problem.extra[key + "_ids"], key + "_ids", tokenizer, "");
   if (!problem.extra.contains(key)) bad(fmt::format("the line has no '{}'", key), "\"chosen\" and \"rejected\"");
   if (tokenizer == nullptr) bad(fmt::format("'{}' is text, and the model has no tokenizer", key), "token ids");
   std::vector<std::int32_t> ids = tokenizer->encode(text_of(problem.extra[key], key), SpecialText::as_text);

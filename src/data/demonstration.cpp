@@ -7,6 +7,7 @@
 #include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "data/token_ids.hpp"
 #include "text/chat_template.hpp"
 #include "text/json_line.hpp"
 #include "text/line_file.hpp"
@@ -51,16 +52,7 @@ std::vector<std::int32_t> tokens_of(const Json& line, const std::string& key, co
                                     const std::string& where) {
   std::vector<std::int32_t> ids;
   if (const auto given = line.find(key + "_ids"); given != line.end()) {
-    if (!given->is_array()) bad(where, fmt::format("'{}_ids' is not a list", key), "token ids", "repair the line");
-    for (const Json& id : *given) {
-      const bool fits = id.is_number_integer() && !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX) &&
-                        id.get<std::int64_t>() >= 0 && id.get<std::int64_t>() < tokenizer.vocabulary_size();
-      if (!fits) {
-        bad(where, fmt::format("{} in '{}_ids' is no token id", in_quotes(id.dump()), key),
-            fmt::format("integers from 0 to {}", tokenizer.vocabulary_size() - 1), "use the model's tokenizer");
-      }
-      ids.push_back(id.get<std::int32_t>());
-    }
+    ids = token_ids(*given, key + "_ids", &tokenizer, where);
   } else {
     const auto text = line.find(key);
     if (text == line.end() || !text->is_string()) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.hpp"
+#include "data/token_ids.hpp"
 #include "text/chat_template.hpp"
 #include "text/json_line.hpp"
 #include "text/line_file.hpp"
@@ -41,24 +42,6 @@ std::string joined_contents(const std::vector<ChatMessage>& messages) {
   return text;
 }
 
-std::vector<std::int32_t> given_ids(const Json& value, const Tokenizer* tokenizer, const std::string& where) {
-  if (!value.is_array() || value.empty())
-    bad_problem(where, "'prompt_ids' is not a list of token ids", "at least one integer", "repair the line");
-  std::vector<std::int32_t> ids;
-  for (const Json& id : value) {
-    const bool fits = id.is_number_integer() && !(id.is_number_unsigned() && id.get<std::uint64_t>() > INT32_MAX);
-    if (!fits || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() > INT32_MAX ||
-        (tokenizer != nullptr && !tokenizer->contains(id.get<std::int32_t>()))) {
-      bad_problem(where, fmt::format("{} in 'prompt_ids' is no token id", in_quotes(id.dump())),
-                  tokenizer == nullptr ? std::string("integers from 0")
-                                       : fmt::format("integers from 0 to {}", tokenizer->vocabulary_size() - 1),
-                  "use the model's tokenizer");
-    }
-    ids.push_back(id.get<std::int32_t>());
-  }
-  return ids;
-}
-
 void read_prompt(const Json& line, const ProblemFileOptions& options, const Tokenizer* tokenizer,
                  const std::string& where, Problem& problem) {
   const auto found = line.find(options.prompt_key);
@@ -77,7 +60,7 @@ void read_prompt(const Json& line, const ProblemFileOptions& options, const Toke
     }
   }
   if (line.contains("prompt_ids")) {
-    problem.prompt = given_ids(line["prompt_ids"], tokenizer, where);
+    problem.prompt = token_ids(line["prompt_ids"], "prompt_ids", tokenizer, where);
     return;
   }
   if (found == line.end()) {

@@ -38,6 +38,7 @@ std::optional<ValueReport> CriticTrainer::step(const StepRequest& request, const
                           "the critic's optimizer step"};
   const UpdateReport update = learner_.step(request.experiences, manner, data_ranks, micro_batch, beat);
   ValueReport report = summarise_values(records, data_ranks);
+  report.own_network = true;
   report.gradient_norm = update.gradient_norm;
   report.update_norm = update.update_norm;
   report.learning_rate = request.learning_rate;

@@ -17,7 +17,7 @@ struct ValueReport {
   double loss = 0;        // without value_coefficient
   double clip_share = 0;  // of trainable tokens
   std::int64_t tokens = 0;
-  // Of a critic with a network of its own:
+  bool own_network = false;  // then also:
   double gradient_norm = 0, update_norm = 0, learning_rate = 0;
   std::int64_t tokens_processed = 0;
   bool skipped = false;

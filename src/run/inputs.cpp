@@ -99,7 +99,6 @@ void open_rewards(const Deck& deck, InputsFor what, RunInputs* inputs) {
   context.problem_verifiers = verifiers_of(inputs->task ? nullptr : inputs->train.get(),
                                            inputs->task ? std::span<const Problem>() : inputs->held_out);
   context.locate = locate_in(deck, "reward");
-  if (inputs->answers) return;
   if (what == InputsFor::training) inputs->reward = make_reward_function(deck.reward, context);
   if (!inputs->held_out.empty())
     inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
@@ -307,8 +306,11 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
   }
   if (inputs.train) inputs.longest_prompt = std::max(inputs.longest_prompt, longest_prompt(*inputs.train));
 
-  if (learns_from_answers(deck, what)) open_answers(deck, held_out, &inputs);
-  open_rewards(deck, what, &inputs);
+  if (learns_from_answers(deck, what)) {
+    open_answers(deck, held_out, &inputs);
+  } else {
+    open_rewards(deck, what, &inputs);
+  }
   return inputs;
 }
 

@@ -278,17 +278,15 @@ void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps) {
 
 void add_value_statistics(MetricsRow* row, std::span<const ValueReport> values) {
   Summary loss, clipped, gradient, update;
-  bool own = false;
   for (const ValueReport& value : values) {
     loss.add(value.loss);
     clipped.add(value.clip_share);
-    own = own || value.learning_rate > 0 || value.gradient_norm > 0;
     gradient.add(value.gradient_norm);
     if (!value.skipped) update.add(value.update_norm);
   }
   set_mean(row, "value_loss", loss);
   set_mean(row, "value_clip_share", clipped);
-  if (!own) return;
+  if (values.empty() || !values.back().own_network) return;
   set_mean(row, "critic_gradient_norm", gradient);
   set_mean(row, "critic_update_norm", update);
   row->set("critic_learning_rate", values.back().learning_rate);

@@ -2,22 +2,18 @@
 #include <utility>
 
 #include "base/timer.hpp"
-#include "data/problem_order.hpp"
 #include "roles/exchange.hpp"
 #include "run/training_run.hpp"
 
 namespace maxplus {
 
-// The next lines of the file, each a group. Every rank holds them all; the reference scores a share on each.
+// The next lines of the file, each a group; every rank reads them.
 TrainingRun::Collected TrainingRun::collect_answers(std::int64_t iteration) {
   watchdog_->beat("answers");
-  const ProblemOrder order(static_cast<std::uint64_t>(deck_.run.seed), Purpose::problem_order, inputs_.answers->size(),
-                           deck_.data.order == "file" ? Order::file : Order::shuffled);
-  const std::int64_t groups = deck_.generation.problems_per_iteration;
-  const bool scored = engine_->reference() != nullptr;
+  const ProblemOrder order = training_order();
   Collected collected, all;
-  collected.groups = collected.problems_taken = groups;
-  const auto add = [&](std::int64_t slot) {
+  collected.groups = collected.problems_taken = deck_.generation.problems_per_iteration;
+  for (std::int64_t slot = 0; slot < collected.groups; ++slot) {
     std::uint32_t index = 0;
     for (Experience& experience : inputs_.answers->at(order.at(state_.problem_cursor + slot))) {
       experience.rollout.id = {static_cast<std::uint32_t>(iteration), 0, static_cast<std::uint32_t>(slot), index++};
@@ -26,21 +22,19 @@ TrainingRun::Collected TrainingRun::collect_answers(std::int64_t iteration) {
                                         static_cast<std::int32_t>(state_.policy_version));
       collected.experiences.push_back(std::move(experience));
     }
-  };
-  if (scored) {
+  }
+  if (engine_->reference() != nullptr) {
     const Timer timer;
-    for (const std::int64_t slot : dealt_to_rank(groups, world_.rank(), world_.size())) add(slot);
-    fill_reference(collected.experiences);
-    collected.seconds_assessment = timer.seconds();
-    watchdog_->wait("exchange of experiences");
-    collected.experiences = exchange_experiences(world_, collected.experiences);
-    double seconds[1] = {collected.seconds_assessment};
+    std::vector<const Experience*> asked;
+    for (const Experience& experience : collected.experiences) asked.push_back(&experience);
+    std::vector<std::vector<float>> log_prob = score_together(*engine_->reference(), asked);
+    for (std::size_t i = 0; i < log_prob.size(); ++i)
+      collected.experiences[i].assessment.reference_log_prob = std::move(log_prob[i]);
+    double seconds[1] = {timer.seconds()};
     world_.maximum(std::span<double>(seconds));
     collected.seconds_assessment = seconds[0];
-  } else {
-    for (std::int64_t slot = 0; slot < groups; ++slot) add(slot);
   }
-  append(&all, std::move(collected), groups);
+  append(&all, std::move(collected), collected.groups);
   return all;
 }
 

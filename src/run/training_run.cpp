@@ -75,8 +75,8 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
   const std::int64_t drawn = std::min(inputs.model.config.context, inputs.longest_prompt + answers);
   // Of rules that compare the answers of a group, two stand in one batch.
-  const bool joins = make_algorithm(deck.algorithm, deck.generation.max_new_tokens)->joins_groups();
-  const std::int64_t longest = std::max(inputs.answers ? 1 : drawn + (joins ? answers : 0), inputs.longest_recorded);
+  const std::int64_t together = drawn + (joins_groups(deck.algorithm) ? answers : 0);
+  const std::int64_t longest = std::max(inputs.answers ? 1 : together, inputs.longest_recorded);
   EngineShape shape;
   shape.model = inputs.model.config;
   shape.arithmetic = arithmetic_here(deck.model.compute);

@@ -15,6 +15,7 @@
 #include "base/timer.hpp"
 #include "comm/communicator.hpp"
 #include "comm/environment.hpp"
+#include "data/problem_order.hpp"
 #include "deck/tables.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "roles/assessor.hpp"
@@ -74,6 +75,7 @@ class TrainingRun {
                        const DemonstrationSource& source, const Algorithm& supervised);
   Next begin_loop();  // reference, the line of iteration 0
   Next iterate();
+  ProblemOrder training_order() const;
   Collected collect(std::int64_t iteration);
   Collected collect_recorded(std::int64_t iteration);
   Collected collect_answers(std::int64_t iteration);
@@ -82,6 +84,9 @@ class TrainingRun {
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
   // training_scores.cpp: what is known of rollouts beyond their rewards.
   std::vector<std::vector<float>> score(Transformer& transformer, std::span<const Experience* const> experiences);
+  // The same of experiences that all ranks hold: each scores its share, a list of floats a rollout is all that travels.
+  std::vector<std::vector<float>> score_together(Transformer& transformer,
+                                                 std::span<const Experience* const> experiences);
   void fill_reference(std::span<Experience> experiences);
   void fill_values(std::span<Experience> experiences);
   void fill_missing_scores(std::vector<Experience>* recorded);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "base/error.hpp"
 #include "roles/exchange.hpp"
@@ -56,6 +57,33 @@ void TrainingRun::fill_missing_scores(std::vector<Experience>* recorded) {
   if (engine_->critic() != nullptr) fill_values(*recorded);
 }
 
+std::vector<std::vector<float>> TrainingRun::score_together(Transformer& transformer,
+                                                            std::span<const Experience* const> experiences) {
+  const auto count = std::ssize(experiences);
+  std::vector<const Experience*> mine;
+  for (const std::int64_t i : dealt_to_rank(count, world_.rank(), world_.size()))
+    mine.push_back(experiences[static_cast<std::size_t>(i)]);
+  std::vector<float> sent;
+  for (const std::vector<float>& log_prob : score(transformer, mine))
+    sent.insert(sent.end(), log_prob.begin(), log_prob.end());
+  watchdog_->wait("exchange of log-probabilities");
+  const std::vector<std::vector<std::byte>> parts = world_.gather_all(std::as_bytes(std::span<const float>(sent)));
+  std::vector<std::vector<float>> all(experiences.size());
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    const std::vector<std::byte>& part = parts[static_cast<std::size_t>(rank)];
+    std::size_t at = 0;
+    for (const std::int64_t i : dealt_to_rank(count, rank, world_.size())) {
+      std::vector<float>& log_prob = all[static_cast<std::size_t>(i)];
+      log_prob.resize(experiences[static_cast<std::size_t>(i)]->rollout.token.size());
+      const std::size_t bytes = log_prob.size() * sizeof(float);
+      MAXPLUS_REQUIRE(at + bytes <= part.size(), "a rank sent fewer log-probabilities than its share");
+      if (bytes > 0) std::memcpy(log_prob.data(), part.data() + at, bytes);
+      at += bytes;
+    }
+  }
+  return all;
+}
+
 void TrainingRun::fill_proximal(Collected* collected) {
   watchdog_->beat("proximal policy");
   std::vector<Experience*> trained;
@@ -63,28 +91,9 @@ void TrainingRun::fill_proximal(Collected* collected) {
     Experience& experience = collected->experiences[i];
     if (!collected->dropped[i] && algorithm_->takes_part(experience)) trained.push_back(&experience);
   }
-  // Each rank scores its share; a list of floats a rollout is all that travels.
-  const auto count = static_cast<std::int64_t>(trained.size());
-  std::vector<const Experience*> mine;
-  for (const std::int64_t i : dealt_to_rank(count, world_.rank(), world_.size()))
-    mine.push_back(trained[static_cast<std::size_t>(i)]);
-  std::vector<float> sent;
-  for (const std::vector<float>& log_prob : score(engine_->policy(), mine))
-    sent.insert(sent.end(), log_prob.begin(), log_prob.end());
-  watchdog_->wait("exchange of the proximal policy");
-  const std::vector<std::vector<std::byte>> parts = world_.gather_all(std::as_bytes(std::span<const float>(sent)));
-  for (int rank = 0; rank < world_.size(); ++rank) {
-    const std::vector<std::byte>& part = parts[static_cast<std::size_t>(rank)];
-    std::size_t at = 0;
-    for (const std::int64_t i : dealt_to_rank(count, rank, world_.size())) {
-      Experience& experience = *trained[static_cast<std::size_t>(i)];
-      experience.proximal_log_prob.resize(experience.rollout.token.size());
-      const std::size_t bytes = experience.rollout.token.size() * sizeof(float);
-      MAXPLUS_REQUIRE(at + bytes <= part.size(), "a rank sent fewer log-probabilities than its share");
-      if (bytes > 0) std::memcpy(experience.proximal_log_prob.data(), part.data() + at, bytes);
-      at += bytes;
-    }
-  }
+  std::vector<std::vector<float>> log_prob =
+      score_together(engine_->policy(), std::vector<const Experience*>(trained.begin(), trained.end()));
+  for (std::size_t i = 0; i < trained.size(); ++i) trained[i]->proximal_log_prob = std::move(log_prob[i]);
 }
 
 // One answer to each group's problem, in the order of the groups.

@@ -1,7 +1,7 @@
 """Every learning rule, and the options that need more than the sampler's record, trains on 2 ranks and is on policy at its first update."""
 import math
 
-from program import Folder, LEARNING_DECK, Report, lines, run, sets
+from program import Folder, LEARNING_DECK, Report, hashes, lines, run, sets
 
 RULES = ("reinforce", "grpo", "dr_grpo", "dapo", "rloo", "reinforce_pp", "reinforce_pp_baseline", "remax", "gspo", "cispo", "sapo", "maxrl",
          "opmd", "decoupled_ppo", "m2po")
@@ -15,10 +15,6 @@ OPTIONS = {
 # Whose losses need what other ranks find out; their weights must not depend on the ranks.
 SHARED = ("decoupled_ppo", "m2po", "remax")
 report = Report()
-
-
-def hashes(out):
-    return [m["weights_hash"] for m in lines(out + "/metrics.jsonl")]
 
 
 def trains(name, settings, ranks):

@@ -1,8 +1,8 @@
-"""On a file of pairs each rule learns which words are preferred, for prompts and pairs that were held out too, with the same weights on any
+"""On a file of pairs each rule learns which words are preferred, for prompts that were held out too, with the same weights on any
 number of ranks."""
 import json
 
-from program import Folder, LEARNING_DECK, Report, lines, run, sets
+from program import Folder, LEARNING_DECK, Report, TINY_MODEL, hashes, lines, run, sets
 
 WORDS = [f"w{i}" for i in range(12)]
 DECK = """
@@ -12,16 +12,7 @@ seed = 3
 iterations = 40
 checkpoint_every = 0
 out = "{out}"
-[model]
-family = "llama"
-width = 32
-layers = 2
-heads = 4
-kv_heads = 2
-ffn_width = 64
-context = 16
-tie_embeddings = true
-[tokenizer]
+""" + TINY_MODEL + """[tokenizer]
 kind = "words"
 words = "WORDS"
 [data]
@@ -48,10 +39,6 @@ def pairs(wanted):
     made = [{"prompt": f"{a} {b}", "chosen": WORDS[2 * ((i + 3 * j) % 6)], "rejected": WORDS[2 * ((2 * i + j) % 6) + 1]}
             for i, a in enumerate(WORDS) for j, b in enumerate(WORDS)]
     return [pair for k, pair in enumerate(made) if (k * 7 % 4 == 0) == wanted]
-
-
-def hashes(out):
-    return [m["weights_hash"] for m in lines(out + "/metrics.jsonl")]
 
 
 def trains(name, settings, ranks, deck):

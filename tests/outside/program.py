@@ -14,14 +14,7 @@ ENVIRONMENT = {
 }
 
 # A network and a task small enough for tests of seconds; every table that a test changes is changed by --set.
-TINY_DECK = """
-title = "tiny"
-[run]
-seed = 7
-iterations = 3
-checkpoint_every = 0
-out = "{out}"
-[model]
+TINY_MODEL = """[model]
 family = "llama"
 width = 32
 layers = 2
@@ -30,7 +23,16 @@ kv_heads = 2
 ffn_width = 48
 context = 96
 tie_embeddings = true
-[data]
+"""
+
+TINY_DECK = """
+title = "tiny"
+[run]
+seed = 7
+iterations = 3
+checkpoint_every = 0
+out = "{out}"
+""" + TINY_MODEL + """[data]
 task = "operators"
 [reward]
 verifier = "operators"

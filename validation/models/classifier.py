@@ -15,20 +15,16 @@ Expectations, written before the run:
 
 Writes classifier.md beside this file.
 """
-import json
 import os
-import subprocess
-import sys
 import tempfile
 
 import torch
 import transformers
-from safetensors import safe_open
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-DATA = os.path.join(ROOT, "tests", "data")
-PROGRAM = os.environ.get("MAXPLUS") or os.path.join(ROOT, "build", "maxplus")
+from published import VERSIONS, golden_sequences, opened, worst_log_prob
+from shared import DATA, PROGRAM, answers, attempt, conclude, maxplus, of_ids, small
+
+CLASSIFIER = transformers.AutoModelForSequenceClassification
 TOLERANCE = 1e-4
 DECK = """
 [run]
@@ -61,28 +57,11 @@ every = 0
 """
 
 
-def attempt(*arguments):
-    command = ["timeout", "-k", "10", "600", PROGRAM] + [str(a) for a in arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1"), check=False)
-
-
-def run(*arguments):
-    done = attempt(*arguments)
-    if done.returncode != 0:
-        sys.exit(f"{arguments}: exit {done.returncode}\n{done.stderr}")
-    return done.stdout
-
-
 def classifier_of(folder, labels):
     torch.manual_seed(labels)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=labels, dtype=torch.float32,
-                                                                            attn_implementation="eager").eval()
+    model = opened(folder, CLASSIFIER, num_labels=labels)
     torch.nn.init.normal_(model.score.weight, std=0.3)
     return model
-
-
-def opened(folder):
-    return transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
 
 
 def values_of(model, ids):
@@ -91,78 +70,48 @@ def values_of(model, ids):
         return model.score(hidden)[0, :, 0].tolist()
 
 
-def lines_of(model, folder, sequences):
-    path = os.path.join(folder, "ids.jsonl")
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps({"ids": ids}) + "\n" for ids in sequences)
-    return [json.loads(line) for line in run("logprob", model, path).splitlines()]
-
-
-def worst_value(model, folder, path, sequences):
-    ours = [line["value"] for line in lines_of(path, folder, sequences)]
-    return max(abs(a - b) for ids, values in zip(sequences, ours) for a, b in zip(values_of(model, ids), values, strict=True))
-
-
-def worst_log_prob(path, folder, sequences):
-    model = transformers.AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32, attn_implementation="eager").eval()
-    worst = 0.0
-    for ids, line in zip(sequences, lines_of(path, folder, sequences)):
-        with torch.no_grad():
-            log_probs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), -1)
-        worst = max(worst, max(abs(float(log_probs[t - 1, ids[t]]) - line["log_prob"][t]) for t in range(1, len(ids))))
-    return worst
-
-
-def golden_sequences(path):
-    with safe_open(path, "pt") as file:
-        return [file.get_tensor(f"tokens.{i}").tolist() for i in range(3)]
+def worst_value(model, path, folder, sequences):
+    ours = [line["value"] for line in answers("logprob", path, folder, of_ids(sequences))]
+    return max(abs(a - b) for ids, values in zip(sequences, ours, strict=True)
+               for a, b in zip(values_of(model, ids), values, strict=True))
 
 
 def main():
     torch.set_num_threads(1)
-    transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in sorted(os.listdir(os.path.join(DATA, "models"))):
             source = os.path.join(DATA, "models", name)
-            sequences = golden_sequences(os.path.join(source, "reference.safetensors"))
+            sequences = [ids for ids, _ in golden_sequences(os.path.join(source, "reference.safetensors"))]
             original, written, two = (os.path.join(folder, name + end) for end in ("", "-written", "-two"))
             model = classifier_of(source, 1)
             model.save_pretrained(original)
-            run("convert", original, written)
-            again = opened(written)
-            here = worst_value(model, folder, original, sequences)
-            there = worst_value(again, folder, written, sequences)
+            maxplus("convert", original, written)
+            again = opened(written, CLASSIFIER)
+            here = worst_value(model, original, folder, sequences)
+            there = worst_value(again, written, folder, sequences)
             moved = max(float((a - b).abs().max()) for a, b in zip(model.state_dict().values(), again.state_dict().values(), strict=True))
             classifier_of(source, 2).save_pretrained(two)
-            refused = attempt("inspect", two)
+            refused = attempt(PROGRAM, "inspect", two)
             told = refused.returncode == 65 and "num_labels" in refused.stderr
-            rows.append((name, here, there, moved, "65" if told else f"**{refused.returncode}**",
+            rows.append((name, small(here), small(there), small(moved), "65" if told else f"**{refused.returncode}**",
                          here <= TOLERANCE and there <= TOLERANCE and moved == 0 and told))
         deck, out = os.path.join(folder, "deck.toml"), os.path.join(folder, "run")
         with open(deck, "w", encoding="utf-8") as file:
             file.write(DECK)
-        run("train", deck, "--out", out, "--quiet", "--progress", "none")
+        maxplus("train", deck, "--out", out, "--quiet", "--progress", "none")
         checkpoint = os.path.join(out, "checkpoints", "iteration-000003.h5")
         critic, policy = os.path.join(folder, "critic"), os.path.join(folder, "policy")
-        run("convert", checkpoint, critic, "--critic")
-        run("convert", checkpoint, policy)
+        maxplus("convert", checkpoint, critic, "--critic")
+        maxplus("convert", checkpoint, policy)
         sequences = [[(5 * i * i + 3 * i + k) % 16 for i in range(30)] for k in range(3)]
-        value, log_prob = worst_value(opened(critic), folder, critic, sequences), worst_log_prob(policy, folder, sequences)
-        rows.append(("critic of a ppo run", None, value, None, "", value <= TOLERANCE))
-        rows.append(("its policy (log-probabilities)", None, log_prob, None, "", log_prob <= TOLERANCE))
-    show = lambda value: "" if value is None else f"{value:.1e}"
-    text = "# Critics as sequence classifiers, here and in transformers\n\nExpectations stand in `classifier.py`; written by it.\n\n"
-    text += f"{run('--version').strip()}; transformers {transformers.__version__}, torch {torch.__version__}; f32 on the host.\n\n"
-    text += "| network | values: ours - transformers, its file | values: ours - transformers, our file | weights moved | two labels: exit | |\n"
-    text += "|---|---|---|---|---|---|\n"
-    for name, here, there, moved, told, good in rows:
-        text += f"| {name} | {show(here)} | {show(there)} | {show(moved)} | {told} | {'as expected' if good else '**not as expected**'} |\n"
-    print(text)
-    with open(os.path.join(HERE, "classifier.md"), "w", encoding="utf-8") as file:
-        file.write(text)
-    sys.exit(0 if all(row[-1] for row in rows) else 1)
+        value = worst_value(opened(critic, CLASSIFIER), critic, folder, sequences)
+        log_prob = worst_log_prob(opened(policy), policy, folder, sequences)
+        rows.append(("critic of a ppo run", "", small(value), "", "", value <= TOLERANCE))
+        rows.append(("its policy (log-probabilities)", "", small(log_prob), "", "", log_prob <= TOLERANCE))
+    conclude(__file__, "Critics as sequence classifiers, here and in transformers", VERSIONS,
+             ["network", "values: ours - transformers, its file", "values: ours - transformers, our file", "weights moved", "two labels: exit"], rows)
 
 
 main()

@@ -15,37 +15,19 @@ Expectations, written before the run:
 Writes reopen_llama.md beside this file.
 """
 import ctypes
-import json
 import os
-import subprocess
 import sys
 import tempfile
 
 import llama_cpp as llama
 import numpy as np
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-PROGRAM = os.environ.get("MAXPLUS") or os.path.join(ROOT, "build", "maxplus")
+from shared import answers, conclude, maxplus, of_ids, output_of, small
+
 TEXTS = ["The quick brown fox jumps over the lazy dog. It was the best of times, it was the worst of times.",
          "  12 apples,\n\n34 pears; naïve Zürich 你好", "def f(x):\n\treturn x**2  # squares\n\n\nprint(f(1234567))",
          "<|im_start|>user\nWhat is 17 * 23?<|im_end|>\n<|im_start|>assistant\n"]
 TOLERANCE = 4e-4
-
-
-def run(*command):
-    done = subprocess.run(["timeout", "-k", "10", "900", *map(str, command)], capture_output=True, text=True,
-                          env=dict(os.environ, OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1"), check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stderr[-3000:]}")
-    return done.stdout
-
-
-def lines(command, model, folder, values):
-    path = os.path.join(folder, "lines.jsonl")
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(value) + "\n" for value in values)
-    return [json.loads(line) for line in run(PROGRAM, command, model, path).splitlines()]
 
 
 @llama.llama_log_callback
@@ -91,38 +73,31 @@ class Opened:
 
 def compared(converter, model, folder):
     written, converted = os.path.join(folder, "written"), os.path.join(folder, "converted.gguf")
-    run(PROGRAM, "convert", model, written)
-    run(sys.executable, converter, written, "--outtype", "f32", "--outfile", converted)
-    ids = [line["ids"] for line in lines("tokenize", written, folder, [{"text": text} for text in TEXTS])]
-    ours = [line["log_prob"][1:] for line in lines("logprob", model, folder, [{"ids": sequence} for sequence in ids])]
-    back = [line["log_prob"][1:] for line in lines("logprob", converted, folder, [{"ids": sequence} for sequence in ids])]
+    maxplus("convert", model, written)
+    output_of(sys.executable, converter, written, "--outtype", "f32", "--outfile", converted)
+    texts = [{"text": text} for text in TEXTS]
+    ids = [line["ids"] for line in answers("tokenize", written, folder, texts)]
+    ours = [line["log_prob"][1:] for line in answers("logprob", model, folder, of_ids(ids))]
+    back = [line["log_prob"][1:] for line in answers("logprob", converted, folder, of_ids(ids))]
     opened = Opened(converted)
     theirs = [opened.log_probs(sequence) for sequence in ids]
     gap = lambda one, other: max(abs(a - b) for x, y in zip(one, other) for a, b in zip(x, y))
     same = sum(opened.tokens(text) == sequence for text, sequence in zip(TEXTS, ids))
-    tokens_back = [line["ids"] for line in lines("tokenize", converted, folder, [{"text": text} for text in TEXTS])] == ids
+    tokens_back = [line["ids"] for line in answers("tokenize", converted, folder, texts)] == ids
     return gap(ours, back), gap(ours, theirs), same, tokens_back
 
 
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    text = "# Models written here, through llama.cpp's own converter\n\nExpectations stand in `reopen_llama.py`; written by it.\n\n"
-    text += f"{run(PROGRAM, '--version').strip()}; llama-cpp-python {llama.__version__}; f32.\n\n"
-    text += "| model | converted, read here - model | llama.cpp - ours | texts with equal tokens: llama.cpp | here, from the converted file | |\n"
-    text += "|---|---|---|---|---|---|\n"
-    all_good = True
+    rows = []
     for model in sys.argv[2:]:
         with tempfile.TemporaryDirectory() as folder:
             back, gap, same, tokens_back = compared(sys.argv[1], model, folder)
-        good = back == 0 and gap <= TOLERANCE and same == len(TEXTS) and tokens_back
-        all_good = all_good and good
-        text += (f"| {os.path.basename(model.rstrip('/'))} | {back:.1e} | {gap:.1e} | {same} of {len(TEXTS)} | "
-                 f"{'all' if tokens_back else '**not all**'} | {'as expected' if good else '**not as expected**'} |\n")
-    print(text)
-    with open(os.path.join(HERE, "reopen_llama.md"), "w", encoding="utf-8") as file:
-        file.write(text)
-    sys.exit(0 if all_good else 1)
+        rows.append((os.path.basename(model.rstrip("/")), small(back), small(gap), f"{same} of {len(TEXTS)}", "all" if tokens_back else "**not all**",
+                     back == 0 and gap <= TOLERANCE and same == len(TEXTS) and tokens_back))
+    conclude(__file__, "Models written here, through llama.cpp's own converter", f"llama-cpp-python {llama.__version__}; f32",
+             ["model", "converted, read here - model", "llama.cpp - ours", "texts with equal tokens: llama.cpp", "here, from the converted file"], rows)
 
 
 main()

@@ -112,6 +112,8 @@ bool wants_dynamic_sampling(const AlgorithmTable& table);
 
 // Whether the rule learns from a file of pairs or marked answers, so that nothing is drawn or judged.
 bool learns_from_answers(const AlgorithmTable& table);
+// Algorithm::joins_groups of the rule of that name.
+bool joins_groups(const AlgorithmTable& table);
 
 // Throws Error(ExitCode::config) with the nearest name.
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmTable& table, std::int64_t max_new_tokens);

@@ -17,6 +17,7 @@ void add_given(std::vector<GivenKey>& keys, const char* name, const std::optiona
 
 std::vector<GivenKey> given_keys(const AlgorithmTable& t) {
   std::vector<GivenKey> keys;
+  if (t.kl != "none") keys.push_back({"kl", t.kl});
   add_given(keys, "clip_low", t.clip_low);
   add_given(keys, "clip_high", t.clip_high);
   add_given(keys, "dual_clip", t.dual_clip);
@@ -32,6 +33,12 @@ std::vector<GivenKey> given_keys(const AlgorithmTable& t) {
   add_given(keys, "sapo_tau_negative", t.sapo_tau_negative);
   add_given(keys, "opmd_tau", t.opmd_tau);
   add_given(keys, "m2_threshold", t.m2_threshold);
+  add_given(keys, "dynamic_sampling", t.dynamic_sampling);
+  add_given(keys, "overlong_limit", t.overlong_limit);
+  add_given(keys, "overlong_buffer", t.overlong_buffer);
+  add_given(keys, "overlong_penalty", t.overlong_penalty);
+  add_given(keys, "mask_truncated", t.mask_truncated);
+  add_given(keys, "entropy_coefficient", t.entropy_coefficient);
   add_given(keys, "gamma", t.gamma);
   add_given(keys, "lambda", t.lambda);
   add_given(keys, "lambda_length", t.lambda_length);

@@ -28,12 +28,8 @@ JudgedRollout PolicyGradient::judged(const Experience& experience) const {
   JudgedRollout judged;
   judged.group = rollout.group;
   judged.trainable = rollout.trainable;
-  judged.reward = static_cast<double>(experience.assessment.reward);
-  if (settings_.overlong) {
-    const OverlongShaping& shaping = *settings_.overlong;
-    judged.reward += shaping.penalty *
-                     overlong_share(static_cast<std::int64_t>(rollout.token.size()), shaping.limit, shaping.buffer);
-  }
+  judged.reward = settings_.shaped(static_cast<double>(experience.assessment.reward),
+                                   static_cast<std::int64_t>(rollout.token.size()));
   if (experience.assessment.greedy_reward)
     judged.greedy_reward = static_cast<double>(*experience.assessment.greedy_reward);
   judged.counts = has_baseline(experience);
@@ -46,9 +42,7 @@ JudgedRollout PolicyGradient::judged(const Experience& experience) const {
   judged.kl.assign(rollout.token.size(), 0.0);
   for (std::size_t t = 0; t < rollout.token.size(); ++t) {
     if (rollout.trainable[t] == 0) continue;
-    judged.kl[t] = settings_.kl.coefficient * kl_term(settings_.kl.estimator, static_cast<double>(rollout.log_prob[t]),
-                                                      static_cast<double>(reference[t]))
-                                                  .value;
+    judged.kl[t] = settings_.kl_price(static_cast<double>(rollout.log_prob[t]), static_cast<double>(reference[t]));
   }
   return judged;
 }

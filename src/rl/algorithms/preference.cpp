@@ -193,16 +193,8 @@ std::vector<std::string> own_keys(const PreferenceSettings& settings) {
 }
 
 void refuse_without_use(const AlgorithmTable& table, const PreferenceSettings& settings, std::vector<Fault>& faults) {
-  std::vector<GivenKey> given = given_keys(table);
-  if (table.kl != "none") given.push_back({"kl", table.kl});
-  if (table.entropy_coefficient)
-    given.push_back({"entropy_coefficient", fmt::format("{}", *table.entropy_coefficient)});
-  if (table.mask_truncated) given.push_back({"mask_truncated", fmt::format("{}", *table.mask_truncated)});
-  if (table.overlong_limit || table.overlong_buffer || table.overlong_penalty)
-    given.push_back({"overlong_limit", "..."});
-  if (table.dynamic_sampling) given.push_back({"dynamic_sampling", fmt::format("{}", *table.dynamic_sampling)});
   const std::vector<std::string> own = own_keys(settings);
-  for (const GivenKey& key : given) {
+  for (const GivenKey& key : given_keys(table)) {
     if (std::find(own.begin(), own.end(), key.name) != own.end()) continue;
     faults.push_back({"",
                       fmt::format("[algorithm] {} = {} has no meaning with name = '{}', which compares whole answers",

@@ -41,6 +41,14 @@ std::vector<Recipe> recipes(std::int64_t max_new_tokens) {
 
 }  // namespace
 
+double PolicySettings::shaped(double reward, std::int64_t tokens) const {
+  return overlong ? reward + overlong->penalty * overlong_share(tokens, overlong->limit, overlong->buffer) : reward;
+}
+
+double PolicySettings::kl_price(double log_prob, double reference_log_prob) const {
+  return kl.coefficient * kl_term(kl.estimator, log_prob, reference_log_prob).value;
+}
+
 void PolicySettings::place_kl() {
   const bool in_loss = kl.estimator != KlEstimator::none && kl.where == KlWhere::loss;
   policy.kl = in_loss ? kl.estimator : KlEstimator::none;

@@ -40,6 +40,9 @@ struct PolicySettings {
   bool dynamic_sampling = false;  // carried out where rollouts are drawn; listed here for describe()
 
   bool kl_in_reward() const { return kl.estimator != KlEstimator::none && kl.where == KlWhere::reward; }
+  // A verifier's reward after overlong shaping, and what the KL in the reward takes from it at a token.
+  double shaped(double reward, std::int64_t tokens) const;
+  double kl_price(double log_prob, double reference_log_prob) const;
   // Writes `kl` into policy where it belongs to the loss.
   void place_kl();
 };

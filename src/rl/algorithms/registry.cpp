@@ -30,6 +30,11 @@ bool learns_from_answers(const AlgorithmTable& table) {
   return settings && !settings->online;
 }
 
+bool joins_groups(const AlgorithmTable& table) {
+  const std::optional<PreferenceSettings> settings = preference_defaults(table.name);
+  return settings && settings->rule.of_pairs();
+}
+
 std::vector<TokenLoss> Algorithm::group_loss(std::span<const TokenTerms> members,
                                              const StepStatistics& statistics) const {
   std::vector<TokenLoss> losses;
