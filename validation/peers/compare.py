@@ -5,8 +5,8 @@
 
 Each round runs every program once, in alternating order, with probes of arithmetic and read bandwidth before and after each. A
 round counts if others had less than 3.5 % of the machine during all of its samples and no two probes of a kind differ by more than
-a fifth. The slower peer leaves after the first round if it was slower by 15 % in every part of it and of the warm-up, and so does one that
-takes more than a minute and three times as long as ours; ours in other ways than the first leave after three. Printed: the median of
+a fifth. The slower peer leaves after the first round if it was slower by 15 % in it and in the warm-up (in decoding; with one sequence in
+the prefill too), and so does one that takes more than a minute and three times as long as ours; ours in other ways than the first leave after three. Printed: the median of
 the rounds' ratios with the smallest and largest, and the share of the limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
 """
 import argparse
@@ -89,12 +89,14 @@ def one_round(case, names, sides, probing, backwards):
             "quiet": max(shares) <= MOST_OTHERS and drift <= MOST_DRIFT}
 
 
-def slower_peers(names, answers):
-    """Peers that another one beat clearly in all of these rounds' answers, in both parts of them."""
+def slower_peers(case, names, answers):
+    """Peers that another one beat clearly in all of these rounds' answers: with one sequence in both parts of them, with more in decoding."""
     peers = [name for name in names if name in PEERS]
 
     def beats(one, other, by):
-        parts = [(a[one], a[other]) for a in answers] + [(a[one]["prefill"], a[other]["prefill"]) for a in answers if "prefill" in a[one]]
+        parts = [(a[one], a[other]) for a in answers]
+        if CASES[case].get("rows") == 1:
+            parts += [(a[one]["prefill"], a[other]["prefill"]) for a in answers]
         return all(rate(mine) > by * rate(its) for mine, its in parts)
 
     def endless(name):
@@ -124,7 +126,7 @@ def run_case(case, names, sides, options):
                 active = [name for name in active if name not in too_slow]
             rounds.append(one_round(case, active, sides, probing, turn % 2 == 1))
         if turn == 0:
-            gone = slower_peers(active, [warm, rounds[0]["samples"]])
+            gone = slower_peers(case, active, [warm, rounds[0]["samples"]])
             active = [name for name in active if name not in gone]
         if turn == 2:
             active = [name for name in active if name in PEERS or name == names[0]]
@@ -175,6 +177,16 @@ def show(row):
     print(f"{line} | probes {row['flops'] * 1e-9:.0f} GFLOP/s, {row['bytes'] * 1e-9:.1f} GB/s", flush=True)
 
 
+def open_sides(names, sides, options, dtype):
+    """Starts what a case needs and is not there: none waits longer than it must, since an mpirun that is stopped for many minutes may end."""
+    new = [name for name in [options.ours[0], *names] if name not in sides]
+    for name in dict.fromkeys(new):
+        sides[name] = start_side(name, options, dtype)
+        print(json.dumps(sides[name].about), flush=True)
+    if new:
+        compare_results(dtype, {name: sides[name] for name in dict.fromkeys([options.ours[0], *new])})
+
+
 def compare_results(dtype, sides):
     """Results first: log-probabilities of the same tokens agree."""
     found = {name: side.ask({"case": "log_prob", "tokens": 128})["log_prob"] for name, side in sides.items()}
@@ -207,18 +219,9 @@ def main():
         sides = {}
         try:
             cases = options.case or list(CASES)
-            for case in cases:
-                for name in names_of(case, options):
-                    if name not in sides:
-                        sides[name] = start_side(name, options, dtype)
-            for side in sides.values():
-                print(json.dumps(side.about), flush=True)
-            compare_results(dtype, sides)
-            for case in cases:
+            for i, case in enumerate(cases):
                 names = names_of(case, options)
-                for name in names:
-                    if name not in sides:
-                        sides[name] = start_side(name, options, dtype)  # again, after it was too slow for a case
+                open_sides(names, sides, options, dtype)
                 rounds, quiet, too_slow = run_case(case, names, sides, options)
                 for part in [None, "prefill"] if CASES[case]["case"] == "decode" else [None]:
                     row = record(case, dtype, names, rounds, quiet, sides, options, part)
@@ -229,6 +232,9 @@ def main():
                     if options.out:
                         with open(options.out, "a", encoding="utf-8") as file:
                             file.write(json.dumps(row) + "\n")
+                wanted = {name for later in cases[i + 1:] for name in names_of(later, options)}
+                for name in [name for name in sides if name not in wanted and name != options.ours[0]]:
+                    sides.pop(name).close()
         finally:
             for side in sides.values():
                 side.close()
