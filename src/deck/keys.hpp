@@ -112,6 +112,7 @@ class DeckVisitor {
 };
 
 void visit(Deck& deck, DeckVisitor& visitor);
+void visit(AlgorithmTable& table, KeyVisitor& visitor);  // algorithm_keys.cpp
 
 // "a whole number from 1 to 4096", "one of "a", "b"".
 std::string allowed_text(const KeyField& field, const KeyFacts& facts);

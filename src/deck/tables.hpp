@@ -96,7 +96,8 @@ struct AlgorithmTable {
   std::optional<double> clip_low, clip_high, dual_clip;  // absent: the algorithm's own default
   std::string kl = "none";                               // none | k1 | k2 | k3
   std::optional<std::string> kl_where;                   // loss | reward
-  std::optional<double> kl_coefficient;
+  std::optional<double> kl_coefficient, kl_target, kl_horizon;
+  std::optional<bool> rejection;
   std::optional<std::string> std;    // n-1 | n | none
   std::optional<std::string> scope;  // group | batch
   std::optional<double> epsilon;
@@ -163,6 +164,8 @@ struct EvalTable {
 
 struct ReferenceTable {
   std::string path = "policy";
+  std::string weights = "f32";  // f32 | bf16 | q8_0
+  std::int64_t refresh_every = 0;
 };
 
 struct CriticTable {
@@ -170,6 +173,16 @@ struct CriticTable {
   bool shared = false;
   std::optional<double> learning_rate, weight_decay, gradient_clip;  // absent: the optimizer's
   std::optional<std::int64_t> warmup_steps;
+};
+
+struct RewardModelTable {
+  std::string path;
+  double weight = 1;
+  std::string at = "answer";       // answer | steps
+  std::string step_mark = "\n\n";  // what ends a step
+  std::string combine = "min";     // of steps: min | mean | product | last
+  std::string scale = "raw";       // raw | sigmoid
+  std::string weights = "f32";     // f32 | bf16 | q8_0
 };
 
 struct Deck {
@@ -186,6 +199,7 @@ struct Deck {
   EvalTable eval;
   std::optional<ReferenceTable> reference;
   std::optional<CriticTable> critic;
+  std::optional<RewardModelTable> reward_model;
 
   // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
   std::string file;  // as the user named it; empty: no file

@@ -38,8 +38,9 @@ struct Transformer::Impl {
   enum class Last { nothing, forward };  // what stands in the buffers
 
   Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic, const TransformerLimits& limits_in,
-       const Stream& stream_in, Arena& packed, Arena& activations);
+       const Stream& stream_in, Arena& packed, Arena& activations, LayerSupply* supply_in);
 
+  void take_blocks(ops::Arithmetic arithmetic, Arena& packed);
   void take_heads(ops::Arithmetic arithmetic, Arena& packed, Arena& activations);
   void take_states(Arena& activations);
   void take_index_lists(Arena& activations);
@@ -57,6 +58,7 @@ struct Transformer::Impl {
   TensorView run_layers(std::int64_t count, Keep keep, const Pages& pages);
 
   WeightSet* weights;
+  LayerSupply* supply;  // null: the weights hold all layers
   Use use;
   TransformerLimits limits;
   const Stream* stream;
@@ -82,8 +84,10 @@ struct Transformer::Impl {
 };
 
 Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arithmetic,
-                        const TransformerLimits& limits_in, const Stream& stream_in, Arena& packed, Arena& activations)
+                        const TransformerLimits& limits_in, const Stream& stream_in, Arena& packed, Arena& activations,
+                        LayerSupply* supply_in)
     : weights(&weights_in),
+      supply(supply_in),
       use(use_in),
       limits(limits_in),
       stream(&stream_in),
@@ -93,14 +97,23 @@ Transformer::Impl::Impl(WeightSet& weights_in, Use use_in, ops::Arithmetic arith
       most_tokens(std::max(limits_in.batch_tokens, limits_in.extend_tokens)) {
   check_limits(limits);
   take_heads(arithmetic, packed, activations);
-  const Linear::Packing packing = use == Use::training ? Linear::Packing::both : Linear::Packing::forward;
-  blocks.reserve(views.layer.size());
-  for (std::size_t l = 0; l < views.layer.size(); ++l) {
-    blocks.emplace_back(weights->config(), weights->config().block_of(static_cast<std::int64_t>(l)), views.layer[l],
-                        packing, arithmetic, packed);
-  }
+  take_blocks(arithmetic, packed);
   take_states(activations);
   take_index_lists(activations);
+}
+
+// Layers that are brought one at a time share the memory of one.
+void Transformer::Impl::take_blocks(ops::Arithmetic arithmetic, Arena& packed) {
+  MAXPLUS_REQUIRE(supply == nullptr || use == Use::inference, "layers that are brought do not learn");
+  const Linear::Packing packing = use == Use::training ? Linear::Packing::both : Linear::Packing::forward;
+  const ModelConfig& whole = supply != nullptr ? supply->config() : weights->config();
+  const std::size_t mark = packed.mark();
+  blocks.reserve(static_cast<std::size_t>(whole.layers));
+  for (std::int64_t l = 0; l < whole.layers; ++l) {
+    if (supply != nullptr) packed.release(mark);
+    const LayerWeights& layer = views.layer[supply != nullptr ? 0 : static_cast<std::size_t>(l)];
+    blocks.emplace_back(weights->config(), whole.block_of(l), layer, packing, arithmetic, packed);
+  }
 }
 
 void Transformer::Impl::take_heads(ops::Arithmetic arithmetic, Arena& packed, Arena& activations) {
@@ -217,21 +230,29 @@ TensorView Transformer::Impl::run_layers(std::int64_t count, Keep keep, const Pa
     const TensorView& next = !keep_all ? states.front().in : l + 1 < blocks.size() ? states[l + 1].in : last_hidden;
     out = next.rows(0, count);
     const std::pair<TensorView, TensorView> keys_values = pages(static_cast<std::int64_t>(l));
+    if (supply != nullptr) {
+      supply->bring(*stream, static_cast<std::int64_t>(l));
+      blocks[l].pack(*stream);
+    }
     blocks[l].forward(*stream, out, state, now, attention_input(keys_values.first, keys_values.second), rotary);
   }
   return out;
 }
 
 Transformer::Transformer(WeightSet& weights, Use use, ops::Arithmetic arithmetic, const TransformerLimits& limits,
-                         const Stream& stream, Arena& packed, Arena& activations)
-    : impl_(std::make_unique<Impl>(weights, use, arithmetic, limits, stream, packed, activations)) {}
+                         const Stream& stream, Arena& packed, Arena& activations, LayerSupply* supply)
+    : impl_(std::make_unique<Impl>(weights, use, arithmetic, limits, stream, packed, activations, supply)) {}
 
 Transformer::~Transformer() = default;
 
-const ModelConfig& Transformer::config() const { return impl_->weights->config(); }
+const ModelConfig& Transformer::config() const {
+  return impl_->supply != nullptr ? impl_->supply->config() : impl_->weights->config();
+}
 
 void Transformer::pack_weights() {
-  for (Block& block : impl_->blocks) block.pack(*impl_->stream);
+  if (impl_->supply == nullptr) {
+    for (Block& block : impl_->blocks) block.pack(*impl_->stream);
+  }
   impl_->chosen.pack(*impl_->stream);
   if (impl_->head) impl_->head->pack(*impl_->stream);
   if (impl_->value_head) impl_->value_head->pack(*impl_->stream);

@@ -13,6 +13,7 @@
 
 #include "device/stream.hpp"
 #include "model/kv_cache.hpp"
+#include "model/layer_supply.hpp"
 #include "model/model_config.hpp"
 #include "ops/matmul.hpp"
 #include "parallel/parameter.hpp"
@@ -81,9 +82,10 @@ class Transformer {
   enum class Use { inference, training };
 
   // All memory comes from the arenas: `packed` (weights packed for products; twice for training), `activations`.
-  // With counting arenas this measures the plan. `weights` and `stream` must outlive the transformer.
+  // With counting arenas this measures the plan. `weights` and `stream` must outlive the transformer. With a supply
+  // (inference only) `weights` hold one layer, into which each is brought when its turn comes.
   Transformer(WeightSet& weights, Use use, ops::Arithmetic arithmetic, const TransformerLimits& limits,
-              const Stream& stream, Arena& packed, Arena& activations);
+              const Stream& stream, Arena& packed, Arena& activations, LayerSupply* supply = nullptr);
   ~Transformer();
 
   // After the weights have changed, and once before the first use.

@@ -147,6 +147,17 @@ PackedSize size_with_common(std::span<const Experience* const> step, const Rollo
 
 }  // namespace
 
+std::vector<Experience> fed_whole(std::span<const Experience* const> step) {
+  std::vector<Experience> whole;
+  whole.reserve(step.size());
+  for (const Experience* experience : step) {
+    whole.push_back(*experience);
+    whole.back().rollout.token.push_back(0);
+    whole.back().rollout.trainable.push_back(0);
+  }
+  return whole;
+}
+
 PackedSize packed_size(std::span<const Experience* const> step, const RolloutList& rollouts) {
   return size_with_common(step, rollouts, common_tokens(step));
 }

@@ -42,6 +42,10 @@ enum class GroupCut : std::uint8_t { anywhere, between };
 StepPlan plan_step(std::span<const Experience* const> step, int slices, std::int64_t micro_batch_tokens,
                    GroupCut cut = GroupCut::anywhere);
 
+// The same with a token behind each response, not trainable, that nobody asks for: so its last token is fed too, and
+// the last place of a response is that of the whole of it.
+std::vector<Experience> fed_whole(std::span<const Experience* const> step);
+
 PackedSize packed_size(std::span<const Experience* const> step, const RolloutList& rollouts);
 // The largest extents, each over all micro-batches: what buffers must hold.
 PackedSize largest_micro_batch(std::span<const Experience* const> step, const StepPlan& plan);

@@ -16,16 +16,15 @@ enum ArenaIndex : std::size_t {
   kMoments,
   kCache,
   kReference,
+  kRewardModel,
   kCritic,
   kCriticGradients,
   kCriticMoments,
   kArenas
 };
-constexpr const char* kArenaNames[kArenas] = {"weights",           "packed weights",
-                                              "activations",       "gradients",
-                                              "optimizer moments", "generation (keys, values)",
-                                              "reference",         "critic",
-                                              "critic gradients",  "critic moments"};
+constexpr const char* kArenaNames[kArenas] = {
+    "weights",   "packed weights", "activations", "gradients",        "optimizer moments", "generation (keys, values)",
+    "reference", "reward model",   "critic",      "critic gradients", "critic moments"};
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
@@ -58,6 +57,33 @@ Engine::Arenas Engine::real_arenas(const MemoryPlan& plan) {
   return arenas;
 }
 
+namespace {
+
+// Of networks that draw nothing.
+TransformerLimits without_drawing(TransformerLimits limits) {
+  limits.extend_tokens = limits.extend_rows = 0;
+  return limits;
+}
+
+}  // namespace
+
+Engine::Frozen::Frozen(const ModelConfig& model, StoredType type, const EngineShape& shape, const Stream& stream,
+                       Arena& arena)
+    : plain(type == StoredType::f32 ? std::make_optional<WeightSet>(model, arena) : std::nullopt),
+      kept(type == StoredType::f32 ? std::nullopt : std::make_optional<FrozenWeights>(model, type, arena)),
+      network(plain ? *plain : kept->window(), Transformer::Use::inference, shape.arithmetic,
+              without_drawing(shape.limits), stream, arena, arena, kept ? &*kept : nullptr) {}
+
+double Engine::load(Frozen& frozen, std::shared_ptr<const WeightSource> source) {
+  if (frozen.plain) {
+    load_weights(std::move(source), *frozen.plain);
+  } else {
+    frozen.kept->load(stream_, std::move(source));
+  }
+  frozen.network.pack_weights();
+  return frozen.kept ? frozen.kept->relative_error() : 0.0;
+}
+
 Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks)
     : weights(shape.model, *arenas.arena[kWeights]),
       policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference, shape.arithmetic,
@@ -70,18 +96,17 @@ Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& are
   if (shape.reference) {
     ModelConfig model = shape.model;
     model.value_head = false;
-    reference_weights.emplace(model, *arenas.arena[kReference]);
-    TransformerLimits limits = shape.limits;
-    limits.extend_tokens = limits.extend_rows = 0;
-    reference.emplace(*reference_weights, Transformer::Use::inference, shape.arithmetic, limits, stream,
-                      *arenas.arena[kReference], *arenas.arena[kReference]);
+    reference.emplace(model, *shape.reference, shape, stream, *arenas.arena[kReference]);
+  }
+  if (shape.reward_model) {
+    reward_model.emplace(shape.reward_model->model, shape.reward_model->weights, shape, stream,
+                         *arenas.arena[kRewardModel]);
   }
   if (shape.critic) {
     Arena& arena = *arenas.arena[kCritic];
     critic_weights.emplace(shape.critic->model, arena);
-    TransformerLimits limits = shape.limits;
-    limits.extend_tokens = limits.extend_rows = 0;
-    critic.emplace(*critic_weights, Transformer::Use::training, shape.arithmetic, limits, stream, arena, arena);
+    critic.emplace(*critic_weights, Transformer::Use::training, shape.arithmetic, without_drawing(shape.limits), stream,
+                   arena, arena);
     critic_trainer.emplace(*critic, *critic_weights, shape.critic->optimizer, stream, *arenas.arena[kCriticGradients],
                            *arenas.arena[kCriticMoments], data_rank, data_ranks);
   }

@@ -13,6 +13,7 @@
 #include "comm/communicator.hpp"
 #include "deck/tables.hpp"
 #include "device/stream.hpp"
+#include "model/frozen_weights.hpp"
 #include "model/transformer.hpp"
 #include "optim/adamw.hpp"
 #include "parallel/gradient_sync.hpp"
@@ -30,12 +31,17 @@ struct EngineShape {
   TransformerLimits limits;
   std::optional<Generator::Limits> generation;  // absent: nothing is drawn
   std::optional<OptimizerTable> optimizer;      // absent: nothing is trained
-  bool reference = false;                       // a frozen copy beside the policy
+  std::optional<StoredType> reference;          // a frozen copy beside the policy, and how it is kept
   struct Critic {
     ModelConfig model;
     OptimizerTable optimizer;
   };
   std::optional<Critic> critic;  // with a network of its own; one that shares the policy's is model.value_head
+  struct RewardModel {
+    ModelConfig model;
+    StoredType weights = StoredType::f32;
+  };
+  std::optional<RewardModel> reward_model;
   int threads = 1;
 };
 
@@ -69,26 +75,39 @@ class Engine {
   Generator& generator() { return *parts_->generator; }
   Trainer& trainer() { return *parts_->trainer; }
   bool trains() const { return parts_->trainer.has_value(); }
-  WeightSet* reference_weights() { return parts_->reference_weights ? &*parts_->reference_weights : nullptr; }
+  // Of one that is kept in f32.
+  WeightSet* reference_weights() {
+    return parts_->reference && parts_->reference->plain ? &*parts_->reference->plain : nullptr;
+  }
   // What gives values: a network of its own, or the policy's where it has a value head; null: nothing does.
   Transformer* critic();
   // Of a network of its own.
   WeightSet* critic_weights() { return parts_->critic_weights ? &*parts_->critic_weights : nullptr; }
   CriticTrainer* critic_trainer() { return parts_->critic_trainer ? &*parts_->critic_trainer : nullptr; }
-  Transformer* reference() { return parts_->reference ? &*parts_->reference : nullptr; }
+  Transformer* reference() { return parts_->reference ? &parts_->reference->network : nullptr; }
+  // Strict as load_weights. Returns FrozenWeights::relative_error(), 0 where weights are kept in f32.
+  double load_reference(std::shared_ptr<const WeightSource> source) { return load(*parts_->reference, source); }
+  double load_reward_model(std::shared_ptr<const WeightSource> source) { return load(*parts_->reward_model, source); }
+  Transformer* reward_model() { return parts_->reward_model ? &parts_->reward_model->network : nullptr; }
 
  private:
   struct Arenas {
     std::vector<std::unique_ptr<Arena>> arena;
   };
+  struct Frozen {
+    Frozen(const ModelConfig& model, StoredType type, const EngineShape& shape, const Stream& stream, Arena& arena);
+    std::optional<WeightSet> plain;  // one of the two
+    std::optional<FrozenWeights> kept;
+    Transformer network;
+  };
+  double load(Frozen& frozen, std::shared_ptr<const WeightSource> source);
   struct Parts {
     Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks);
     WeightSet weights;
     Transformer policy;
     std::optional<Trainer> trainer;
     std::optional<Generator> generator;
-    std::optional<WeightSet> reference_weights;
-    std::optional<Transformer> reference;
+    std::optional<Frozen> reference, reward_model;
     std::optional<WeightSet> critic_weights;
     std::optional<Transformer> critic;
     std::optional<CriticTrainer> critic_trainer;

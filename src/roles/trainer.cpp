@@ -10,11 +10,8 @@ namespace maxplus {
 
 namespace {
 
-TokenTerms terms_of(const Experience& experience, std::span<const float> log_prob, std::span<const float> entropy,
-                    std::int64_t policy_version) {
+TokenTerms terms_of(const Experience& experience, std::int64_t policy_version) {
   TokenTerms terms;
-  terms.log_prob = log_prob;
-  terms.entropy = entropy;
   terms.old_log_prob = experience.rollout.log_prob;
   terms.reference_log_prob = experience.assessment.reference_log_prob;
   terms.advantage = experience.advantage;
@@ -32,12 +29,21 @@ Trainer::Trainer(Transformer& policy, WeightSet& weights, const OptimizerTable& 
                  Arena& gradients, Arena& moments, int data_rank, int data_ranks)
     : policy_(policy), learner_(policy, weights, table, stream, gradients, moments, data_rank, data_ranks) {}
 
-std::optional<StepReport> Trainer::step(const StepRequest& request, const Communicator& data_ranks,
+std::optional<StepReport> Trainer::step(const StepRequest& asked, const Communicator& data_ranks,
                                         const std::function<void()>& beat) {
-  if (request.experiences.empty()) return std::nullopt;
-  const StepStatistics statistics = request.algorithm->prepare(request.experiences);
+  if (asked.experiences.empty()) return std::nullopt;
+  const StepStatistics statistics = asked.algorithm->prepare(asked.experiences);
   if (statistics.tokens == 0) return std::nullopt;
+  StepRequest request = asked;
+  std::vector<Experience> whole;
+  std::vector<const Experience*> of_whole;
   StepReport report;
+  if (asked.algorithm->needs().answer_score) {
+    whole = fed_whole(asked.experiences);
+    for (const Experience& experience : whole) of_whole.push_back(&experience);
+    request.experiences = of_whole;
+    report.has_policy = false;
+  }
   report.learning_rate = request.learning_rate;
   report.denominator_tokens = statistics.tokens;
   report.denominator_sequences = statistics.sequences;
@@ -91,31 +97,49 @@ Trainer::RolloutRecord Trainer::record_of(std::int32_t rollout, const TokenLoss&
           loss.margin_sum};
 }
 
+Trainer::Said Trainer::ask(const StepRequest& request, const MicroBatch& batch) {
+  Said said;
+  if (request.algorithm->needs().answer_score) {
+    std::vector<float> value(batch.row.size());
+    policy_.values(batch.row, value);
+    said.value = by_rollout(batch, value);
+    said.log_prob.resize(said.value.size()), said.entropy.resize(said.value.size());
+    return said;
+  }
+  std::vector<float> log_prob(batch.row.size()), entropy(batch.row.size());
+  policy_.score(HeadTargets{batch.row, batch.target}, request.inverse_temperature, log_prob, entropy);
+  said.log_prob = by_rollout(batch, log_prob), said.entropy = by_rollout(batch, entropy);
+  said.value.resize(said.log_prob.size());
+  return said;
+}
+
 void Trainer::run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                               StepRecords* records, StepReport* report) {
   const MicroBatch batch = build_micro_batch(request.experiences, rollouts);
   report->tokens_processed += batch.batch.tokens();
-  std::vector<float> log_prob(batch.row.size()), entropy(batch.row.size());
   policy_.forward(batch.batch);
-  policy_.score(HeadTargets{batch.row, batch.target}, request.inverse_temperature, log_prob, entropy);
-
-  const std::vector<std::vector<float>> now = by_rollout(batch, log_prob), spread = by_rollout(batch, entropy);
-  std::vector<std::vector<float>> d_log_prob, d_entropy;
+  const Said now = ask(request, batch);
+  std::vector<std::vector<float>> d_log_prob, d_entropy, d_score;
   for (std::size_t first = 0; first < rollouts.size();) {
     const auto experience = [&](std::size_t r) -> const Experience& {
       return *request.experiences[static_cast<std::size_t>(rollouts[r])];
     };
     std::vector<TokenTerms> members;
     std::size_t last = first;
-    for (; last < rollouts.size() && experience(last).rollout.group == experience(first).rollout.group; ++last)
-      members.push_back(terms_of(experience(last), now[last], spread[last], request.policy_version));
+    for (; last < rollouts.size() && experience(last).rollout.group == experience(first).rollout.group; ++last) {
+      TokenTerms terms = terms_of(experience(last), request.policy_version);
+      terms.log_prob = now.log_prob[last], terms.entropy = now.entropy[last], terms.value = now.value[last];
+      members.push_back(terms);
+    }
     for (TokenLoss& loss : request.algorithm->group_loss(members, statistics)) {
       records->policy.push_back(record_of(static_cast<std::int32_t>(rollouts[first++]), loss));
       d_log_prob.push_back(std::move(loss.d_log_prob));
       d_entropy.push_back(std::move(loss.d_entropy));
+      d_score.push_back(std::move(loss.d_value));
     }
     MAXPLUS_REQUIRE(first == last, "a loss a rollout");
   }
+  if (!report->has_policy) return policy_.backward({{}, {}, by_target(batch, d_score)});
   std::vector<float> d_value;
   if (has_shared_critic(request)) {
     d_value = value_gradients(policy_, batch, request.experiences, *request.algorithm, statistics,

@@ -36,6 +36,7 @@ struct StepReport {
   std::int64_t pairs = 0;             // of rules that compare answers, and what stands in the next two
   double preference_accuracy = 0, preference_margin = 0;
   bool has_reference = false;
+  bool has_policy = true;  // false of a network that scores answers: no ratios, no entropy
   bool has_importance_weights = false;
   std::optional<ValueReport> value;  // of rules with a critic
   bool skipped = false;              // the gradient was not finite, or 0 everywhere, and the weights stayed
@@ -82,6 +83,11 @@ class Trainer {
   };
   void run_micro_batch(const StepRequest& request, const StepStatistics& statistics, const RolloutList& rollouts,
                        StepRecords* records, StepReport* report);
+  // What the network says of a micro-batch, a list a rollout.
+  struct Said {
+    std::vector<std::vector<float>> log_prob, entropy, value;
+  };
+  Said ask(const StepRequest& request, const MicroBatch& batch);
   bool has_shared_critic(const StepRequest& request) const;
   void summarise(const std::vector<RolloutRecord>& mine, const Communicator& data_ranks, StepReport* report) const;
 

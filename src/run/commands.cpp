@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/strings.hpp"
 #include "comm/environment.hpp"
 #include "deck/deck.hpp"
 #include "device/runtime.hpp"
@@ -110,8 +111,7 @@ std::string check_text(const CommandLine& line) {
   }
   const MemoryPlan plan = Engine::plan(engine_shape(deck, inputs), 0, ranks);
   std::string text = effective_deck(deck) + "\n";
-  text += fmt::format("# ranks {}: each is generator and actor{}; slices of a step: ", ranks,
-                      deck.reference ? " and reference" : "");
+  text += fmt::format("# ranks {}: each is {}; slices of a step: ", ranks, join(roles_of(deck), " and "));
   for (int r = 0; r < ranks; ++r) {
     const SliceRange range = slices_of_rank(static_cast<int>(deck.optimizer.gradient_slices), r, ranks);
     text += fmt::format("{}rank {}: {}-{}", r ? ", " : "", r, range.first, range.last - 1);

@@ -14,6 +14,8 @@
 #include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "run/critic_checks.hpp"
+#include "run/reference_checks.hpp"
+#include "run/reward_model_checks.hpp"
 
 namespace maxplus {
 
@@ -221,7 +223,7 @@ void Checker::reward() {
     }
   }
   const bool judged = use_ == DeckUse::train && deck_.data.task.empty() && !deck_.data.train.empty() &&
-                      !learns_from_answers(deck_.algorithm);
+                      !learns_from_answers(deck_.algorithm) && !deck_.reward_model;
   if (judged && r.verifier.empty() && r.part.empty() && !given("reward")) {
     add("data.train", "the problems have no judge: there is no [reward]", "[reward] with verifier, or with parts",
         "[reward] alone, if every problem names its own verifier");
@@ -328,6 +330,8 @@ void Checker::algorithm() {
         "[reference] with path = a model, or \"policy\"", "path = \"policy\"");
   }
   if (clear({"critic"})) check_critic(deck_, *algorithm, faults_);
+  if (clear({"reference"})) check_reference(deck_, faults_);
+  if (clear({"reward_model"}) && use_ == DeckUse::train) check_reward_model(deck_, *algorithm, faults_);
   const std::int64_t size = deck_.generation.group_size;
   if (clear({"generation.group_size"}) && size < algorithm->smallest_group()) {
     add("generation.group_size",

@@ -99,6 +99,10 @@ void open_rewards(const Deck& deck, InputsFor what, RunInputs* inputs) {
   context.problem_verifiers = verifiers_of(inputs->task ? nullptr : inputs->train.get(),
                                            inputs->task ? std::span<const Problem>() : inputs->held_out);
   context.locate = locate_in(deck, "reward");
+  // With a reward model answers need no judge.
+  const bool judged = what != InputsFor::training || !deck.reward_model || inputs->task ||
+                      !deck.reward.verifier.empty() || !deck.reward.part.empty() || !context.problem_verifiers.empty();
+  if (!judged) return;
   if (what == InputsFor::training) inputs->reward = make_reward_function(deck.reward, context);
   if (!inputs->held_out.empty())
     inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
@@ -207,20 +211,50 @@ std::shared_ptr<const Task> stage_task(const Deck& deck, const std::shared_ptr<c
   return make_task(table.task, keys, tokenizer, locate_in(deck, place));
 }
 
-// A network that the critic starts from: of the policy's tokens.
-OpenedModel open_critic(const Deck& deck, const ModelConfig& policy) {
-  OpenedModel critic = open_network(deck.critic->path);
-  const std::shared_ptr<const WeightSource> source = critic.open_weights();
-  const CheckedWeights checked(source, WeightPlan(critic.config, *source).weights());
-  if (critic.config.vocabulary != policy.vocabulary || critic.config.context < policy.context) {
-    throw Error(ExitCode::config, Fault{deck.where("critic.path"),
-                                        fmt::format("[critic] path has a vocabulary of {} and a context of {} tokens",
-                                                    critic.config.vocabulary, critic.config.context),
+// A network beside the policy, [table] path: of the policy's tokens.
+OpenedModel open_beside(const Deck& deck, const std::string& table, const std::string& path, const ModelConfig& policy,
+                        const std::string& advice) {
+  OpenedModel network = open_network(path);
+  const std::shared_ptr<const WeightSource> source = network.open_weights();
+  const CheckedWeights checked(source, WeightPlan(network.config, *source).weights());
+  if (network.config.vocabulary != policy.vocabulary || network.config.context < policy.context) {
+    throw Error(ExitCode::config, Fault{deck.where(table + ".path"),
+                                        fmt::format("[{}] path has a vocabulary of {} and a context of {} tokens",
+                                                    table, network.config.vocabulary, network.config.context),
                                         fmt::format("the policy's vocabulary of {} tokens, a context of at least {}",
                                                     policy.vocabulary, policy.context),
-                                        "a network of the same tokenizer, or path = \"policy\""});
+                                        advice});
   }
-  return critic;
+  return network;
+}
+
+OpenedModel open_reward_model(const Deck& deck, const ModelConfig& policy) {
+  OpenedModel model =
+      open_beside(deck, "reward_model", deck.reward_model->path, policy, "a classifier of the same tokenizer");
+  if (model.config.value_head && !model.config.token_head) return model;
+  throw Error(ExitCode::config,
+              Fault{deck.where("reward_model.path"),
+                    fmt::format("[reward_model] path: {} is a language model, it scores no answers", model.description),
+                    "a classifier with one label, as algorithm 'reward_model' trains it",
+                    "train one on pairs: [algorithm] name = \"reward_model\""});
+}
+
+// The network of algorithm 'reward_model': a language model's layers with a head that scores answers in place of its
+// own, or a classifier that goes on learning.
+void make_scorer(OpenedModel& model, std::uint64_t seed) {
+  const ModelConfig stored = model.config;
+  model.config.token_head = false;
+  model.config.value_head = true;
+  model.companions.erase("config.json");
+  if (!model.open_weights || !stored.token_head) return;
+  model.load = [open = model.open_weights, stored, seed](WeightSet& weights) {
+    load_other_heads(open(), stored, weights, seed);
+  };
+}
+
+bool trains_scorer(const Deck& deck, InputsFor what) {
+  return what != InputsFor::evaluation &&
+         make_algorithm(deck.algorithm, deck.generation.max_new_tokens)->needs().answer_score;
 }
 
 }  // namespace
@@ -277,9 +311,18 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
                     ->tokenizer();
   }
   inputs.model = model_of_deck(deck, tokenizer);
-  require_tokens(inputs.model, deck.where("model.path"));
+  if (trains_scorer(deck, what)) {
+    make_scorer(inputs.model, static_cast<std::uint64_t>(deck.run.seed));
+  } else {
+    require_tokens(inputs.model, deck.where("model.path"));
+  }
   const bool trains = what != InputsFor::evaluation;
-  if (trains && deck.critic && deck.critic->path != "policy") inputs.critic = open_critic(deck, inputs.model.config);
+  if (trains && deck.critic && deck.critic->path != "policy") {
+    inputs.critic = open_beside(deck, "critic", deck.critic->path, inputs.model.config,
+                                "a network of the same tokenizer, or path = \"policy\"");
+  }
+  if (what == InputsFor::training && deck.reward_model)
+    inputs.reward_model = open_reward_model(deck, inputs.model.config);
   if (inputs.task && inputs.model.tokenizer && inputs.model.tokenizer != tokenizer) {
     inputs.task = make_task(deck.data.task, deck.data.task_keys, inputs.model.tokenizer, locate_in(deck, "data"));
   }
@@ -312,6 +355,23 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
     open_rewards(deck, what, &inputs);
   }
   return inputs;
+}
+
+std::vector<std::string> reward_parts(const RunInputs& inputs) {
+  std::vector<std::string> names;
+  if (inputs.reward) {
+    for (const RewardFunction::Part& part : inputs.reward->parts()) names.push_back(part.name);
+  }
+  if (inputs.reward_model) names.emplace_back("reward_model");
+  return names.size() > 1 ? names : std::vector<std::string>();
+}
+
+std::vector<std::string> roles_of(const Deck& deck) {
+  std::vector<std::string> roles = {"generator", "actor"};
+  if (deck.reference) roles.emplace_back("reference");
+  if (deck.critic && !deck.critic->shared) roles.emplace_back("critic");
+  if (deck.reward_model) roles.emplace_back("reward");
+  return roles;
 }
 
 std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage) {

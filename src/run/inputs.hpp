@@ -22,6 +22,7 @@ namespace maxplus {
 struct RunInputs {
   OpenedModel model;
   std::optional<OpenedModel> critic;           // of [critic] path, where that is a model's
+  std::optional<OpenedModel> reward_model;     // of [reward_model]
   std::shared_ptr<const Task> task;            // none for files
   std::shared_ptr<const ProblemSource> train;  // none where nothing is trained
   // Instead of drawn answers, for algorithms that learn from a file of them; absent otherwise.
@@ -34,6 +35,12 @@ struct RunInputs {
   std::vector<std::int32_t> stop;  // token ids that end a rollout
   std::vector<std::string> notes;  // for the log: lines left out, sizes
 };
+
+// Names of the parts of a reward, the reward model's last; none where it is all one.
+std::vector<std::string> reward_parts(const RunInputs& inputs);
+
+// The roles of a rank, all of them colocated.
+std::vector<std::string> roles_of(const Deck& deck);
 
 // `train` needs training problems and a reward, `eval` held-out ones; `replay` takes both from its file.
 enum class InputsFor { training, replay, evaluation };

@@ -110,6 +110,7 @@ constexpr Metric kMetrics[] = {
     {"kl_old", "nats", "mean k3 of the policy now against when drawn, over trainable tokens", "actor/ppo_kl (k1 there)",
      ""},
     {"kl_reference", "nats", "mean k3 of the policy now against the reference", "", "kl"},
+    {"kl_coefficient", "", "weight of the KL term in this iteration, where kl_target moves it", "critic/kl_coeff", ""},
     {"importance_ratio_max", "", "largest ratio policy now / when drawn of a trainable token, before any truncation",
      "", ""},
     {"importance_truncated_share", "", "share of trainable tokens whose importance weight was truncated", "", ""},

@@ -101,7 +101,8 @@ MetricsRow MetricsRow::from_json(const nlohmann::json& saved) {
 
 namespace {
 
-void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names) {
+void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names,
+                 Rewards rewards) {
   Summary reward;
   std::vector<Summary> parts(part_names.size());
   std::int64_t verdicts[kVerdicts] = {};
@@ -121,6 +122,7 @@ void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const
     row->set(fmt::format("reward_part_{}_mean", part_names[p]), parts[p].mean());
     row->set(fmt::format("reward_part_{}_std", part_names[p]), parts[p].deviation());
   }
+  if (rewards == Rewards::scored) return;
   if (!reward.empty()) {
     row->set("accuracy", static_cast<double>(verdicts[static_cast<int>(Verdict::correct)]) /
                              static_cast<double>(reward.values.size()));
@@ -129,7 +131,7 @@ void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const
     row->set(fmt::format("verdict_{}", name_of(static_cast<Verdict>(v))), verdicts[v]);
 }
 
-void add_lengths(MetricsRow* row, std::span<const Experience> experiences) {
+void add_lengths(MetricsRow* row, std::span<const Experience> experiences, Rewards rewards) {
   Summary prompt, all, correct, wrong;
   std::int64_t truncated = 0;
   for (const Experience& e : experiences) {
@@ -150,6 +152,7 @@ void add_lengths(MetricsRow* row, std::span<const Experience> experiences) {
     row->set("response_length_max", static_cast<std::int64_t>(all.largest()));
     row->set("truncated_share", static_cast<double>(truncated) / static_cast<double>(all.values.size()));
   }
+  if (rewards == Rewards::scored) return;
   set_mean(row, "response_length_correct_mean", correct);
   set_mean(row, "response_length_wrong_mean", wrong);
 }
@@ -185,8 +188,8 @@ void add_groups(MetricsRow* row, std::span<const Experience> experiences) {
 void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences,
                             const std::vector<std::string>& part_names, Rewards rewards) {
   row->set("rollouts", static_cast<std::int64_t>(experiences.size()));
-  if (rewards == Rewards::judged) add_rewards(row, experiences, part_names);
-  add_lengths(row, experiences);
+  if (rewards != Rewards::given) add_rewards(row, experiences, part_names, rewards);
+  add_lengths(row, experiences, rewards);
   add_groups(row, experiences);
 }
 
@@ -239,9 +242,10 @@ const StepReport* add_steps(MetricsRow* row, std::span<const StepReport> steps) 
   if (first == nullptr) return nullptr;
   const double weight = static_cast<double>(trained);
   set_mean(row, "loss", loss);
-  set_mean(row, "policy_loss", policy);
   set_mean(row, "preference_accuracy", pairs_right);
   set_mean(row, "preference_margin", margin);
+  if (!first->has_policy) return first;
+  set_mean(row, "policy_loss", policy);
   if (first->has_reference) {
     set_mean(row, "kl_loss", kl);
     row->set("kl_reference", kl_reference / weight);
@@ -270,7 +274,7 @@ void add_step_statistics(MetricsRow* row, const StepReport& step) {
 
 void add_step_statistics(MetricsRow* row, std::span<const StepReport> steps) {
   const StepReport* const first = add_steps(row, steps);
-  if (first == nullptr) return;
+  if (first == nullptr || !first->has_policy) return;
   row->set("first_ratio_min", first->ratio_min);
   row->set("first_ratio_max", first->ratio_max);
   row->set("log_prob_gap_max", first->log_prob_gap_max);

@@ -39,9 +39,9 @@ class MetricsRow {
 };
 
 // rollouts, groups, reward, accuracy, verdicts, lengths, advantages of an iteration's experiences in rollout order, in
-// double. `part_names` names the parts of the reward, if it has parts. Nothing of rewards where a file said which
-// answer is good.
-enum class Rewards : std::uint8_t { judged, given };
+// double. `part_names` names the parts of the reward, if it has parts. No verdicts where a reward model alone gave the
+// rewards (scored), nothing of rewards where a file said which answer is good (given).
+enum class Rewards : std::uint8_t { judged, scored, given };
 void add_rollout_statistics(MetricsRow* row, std::span<const Experience> experiences,
                             const std::vector<std::string>& part_names, Rewards rewards = Rewards::judged);
 

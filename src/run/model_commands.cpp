@@ -232,7 +232,7 @@ EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& pa
   }
   EngineShape shape = engine_shape(asked, inputs);
   shape.optimizer.reset();
-  shape.reference = false;
+  shape.reference.reset();
   shape.critic.reset();
   shape.limits.batch_tokens = shape.limits.batch_segments = 0;
   const std::unique_ptr<Engine> engine = inference_engine(shape, inputs.model, asked, mpi, world);

@@ -129,10 +129,7 @@ void Recorder::gather_ranks(const Communicator& world) {
   for (std::size_t r = 0; r < bytes.size(); ++r) {
     const std::string host(reinterpret_cast<const char*>(bytes[r].data()), bytes[r].size());
     hosts.insert(host);
-    map.push_back({{"rank", r},
-                   {"host", host},
-                   {"roles", deck_.reference ? nlohmann::json{"generator", "actor", "reference"}
-                                             : nlohmann::json{"generator", "actor"}}});
+    map.push_back({{"rank", r}, {"host", host}, {"roles", roles_of(deck_)}});
   }
   nodes_ = static_cast<int>(hosts.size());
   manifest_["ranks"] = world.size();
@@ -275,6 +272,11 @@ void Recorder::value_step(const ValueReport& report, std::int64_t iteration, con
   updates_->write(row.line());
 }
 
+Rewards Recorder::rewards_from() const {
+  if (inputs_.answers) return Rewards::given;
+  return inputs_.reward_model && !inputs_.reward ? Rewards::scored : Rewards::judged;
+}
+
 MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const Experience> experiences,
                                    std::span<const StepReport> steps, std::span<const ValueReport> values,
                                    const RunState& state) const {
@@ -282,11 +284,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   row.set("iteration", facts.iteration);
   row.set("step", state.step);
   row.set("policy_version", facts.iteration);
-  std::vector<std::string> parts;
-  if (inputs_.reward && inputs_.reward->parts().size() > 1) {
-    for (const RewardFunction::Part& part : inputs_.reward->parts()) parts.push_back(part.name);
-  }
-  add_rollout_statistics(&row, experiences, parts, inputs_.answers ? Rewards::given : Rewards::judged);
+  add_rollout_statistics(&row, experiences, reward_parts(inputs_), rewards_from());
   add_step_statistics(&row, steps);
   add_value_statistics(&row, values);
   add_explained_variance(&row, experiences);
@@ -322,7 +320,9 @@ void Recorder::rollouts(std::span<const Experience> experiences, std::int64_t it
   for (const Experience& experience : experiences) {
     const std::string text =
         inputs_.model.tokenizer ? response_text(*inputs_.model.tokenizer, experience.rollout) : std::string();
-    rollouts_->write(rollout_record(iteration, experience, text));
+    Json record = rollout_record(iteration, experience, text);
+    if (rewards_from() == Rewards::scored) record.erase("verdict");
+    rollouts_->write(record);
   }
 }
 

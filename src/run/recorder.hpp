@@ -81,6 +81,7 @@ class Recorder {
 
  private:
   bool speaks() const { return world_.rank() == 0; }
+  Rewards rewards_from() const;
   void open_folder();
   void write_manifest(const std::string& exit_reason);
   void gather_ranks(const Communicator& world);

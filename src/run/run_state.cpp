@@ -20,7 +20,8 @@ RunState RunState::from_json(const nlohmann::json& json) {
   RunState state;
   auto read = [&json](const char* name, auto& value) {
     const auto found = json.find(name);
-    if (found == json.end() && std::string_view(name) == "critic_optimizer_step") return;
+    const bool newer = std::string_view(name) == "critic_optimizer_step" || std::string_view(name) == "kl_coefficient";
+    if (found == json.end() && newer) return;
     if (found == json.end()) {
       throw Error(ExitCode::data, Fault{"", fmt::format("checkpoint has no '{}' in its state", name),
                                         "a checkpoint of this version", ""});

@@ -21,6 +21,7 @@ struct RunState {
   std::int64_t optimizer_step = 0;  // of the optimizer as it stands (fresh in each warm-start stage and in the loop)
   std::int64_t critic_optimizer_step = 0;
   std::int64_t steps_skipped_in_a_row = 0;
+  double kl_coefficient = 0;  // where a controller moves it; 0: not yet
   std::int64_t iterations_without_signal = 0;
   double elapsed_s = 0;  // of all incarnations; recorded, decides nothing
   std::int64_t restarts = 0;
@@ -35,6 +36,7 @@ struct RunState {
     v("demonstration_cursor", demonstration_cursor), v("replay_cursor", replay_cursor),
         v("optimizer_step", optimizer_step);
     v("critic_optimizer_step", critic_optimizer_step);
+    v("kl_coefficient", kl_coefficient);
     v("steps_skipped_in_a_row", steps_skipped_in_a_row), v("iterations_without_signal", iterations_without_signal);
     v("elapsed_s", elapsed_s), v("restarts", restarts), v("pending_row", pending_row);
   }

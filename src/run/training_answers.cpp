@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/timer.hpp"
+#include "roles/answer_score.hpp"
 #include "roles/exchange.hpp"
 #include "run/training_run.hpp"
 
@@ -51,10 +52,18 @@ void TrainingRun::evaluate_answers(MetricsRow* row) {
   if (engine_->reference() != nullptr) fill_reference(mine);
   std::vector<const Experience*> asked;
   for (const Experience& experience : mine) asked.push_back(&experience);
-  const std::vector<std::vector<float>> log_prob = score(engine_->policy(), asked);
+  const bool scored = algorithm_->needs().answer_score;
+  std::vector<std::vector<float>> log_prob(asked.size());
+  std::vector<float> answer_score(asked.size());
+  if (scored) {
+    answer_score = score_answers(engine_->policy(), asked, engine_->shape().limits.batch_tokens, {}, nullptr);
+  } else {
+    log_prob = score(engine_->policy(), asked);
+  }
   const auto worth = [&](std::size_t i) {
     TokenTerms terms;
     terms.log_prob = log_prob[i];
+    terms.value = std::span<const float>(&answer_score[i], 1);
     terms.reference_log_prob = mine[i].assessment.reference_log_prob;
     terms.trainable = mine[i].rollout.trainable;
     return algorithm_->worth(terms);

@@ -109,10 +109,7 @@ TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::
   std::vector<const Problem*> problem_of;
   for (const GenerationRequest& request : requests)
     problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
-  const std::vector<Assessment> assessments = assessor_->assess(problem_of, rollouts, [this] {
-    watchdog_->beat("assessment");
-    return stop_requested();
-  });
+  const std::vector<Assessment> assessments = judge(problem_of, rollouts);
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
     collected.experiences.push_back({*problem_of[i], std::move(rollouts[i]), assessments[i], {}});
   }

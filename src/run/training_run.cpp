@@ -71,49 +71,6 @@ EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, 
   return request;
 }
 
-EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
-  const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
-  const std::int64_t drawn = std::min(inputs.model.config.context, inputs.longest_prompt + answers);
-  // Of rules that compare the answers of a group, two stand in one batch.
-  const std::int64_t together = drawn + (joins_groups(deck.algorithm) ? answers : 0);
-  const std::int64_t longest = std::max(inputs.answers ? 1 : together, inputs.longest_recorded);
-  EngineShape shape;
-  shape.model = inputs.model.config;
-  shape.arithmetic = arithmetic_here(deck.model.compute);
-  shape.threads = static_cast<int>(deck.run.threads);
-  // A sequence that a file brings may be as long as the context, so a batch always has room for one.
-  shape.limits.batch_tokens =
-      std::max(deck.optimizer.micro_batch_tokens,
-               deck.warm_start && !deck.warm_start->train.empty() ? inputs.model.config.context : longest);
-  shape.limits.batch_segments = shape.limits.batch_tokens;
-  Generator::Limits generation;
-  generation.rows = deck.generation.batch_rollouts;
-  generation.group_size = std::max(deck.generation.group_size, deck.eval.samples);
-  generation.prompt_tokens = std::max<std::int64_t>(1, inputs.longest_prompt);
-  generation.new_tokens = answers;
-  generation.prefill_tokens =
-      std::max(generation.rows, std::min<std::int64_t>(1024, generation.prompt_tokens * generation.rows));
-  if (!inputs.answers) {
-    shape.generation = generation;
-    shape.limits.extend_tokens = generation.prefill_tokens;
-    shape.limits.extend_rows = Generator::rows_asked(generation);
-  }
-  shape.limits.head_block = head_block_rows(inputs.model.config.vocabulary);
-  shape.optimizer = deck.optimizer;
-  shape.reference = deck.reference.has_value();
-  if (!deck.critic) return shape;
-  if (deck.critic->shared) {
-    shape.model.value_head = true;
-  } else {
-    EngineShape::Critic critic{inputs.critic ? inputs.critic->config : inputs.model.config,
-                               critic_optimizer(deck.optimizer, *deck.critic)};
-    critic.model.token_head = false;
-    critic.model.value_head = true;
-    shape.critic = critic;
-  }
-  return shape;
-}
-
 TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicator& world, TrainingOptions options)
     : deck_(std::move(deck)),
       world_(world),
@@ -189,16 +146,15 @@ void TrainingRun::resume_or_start() {
     elapsed_before_s_ = state_.elapsed_s;
     ++state_.restarts;
     saved_ = true;
-    if (engine_->reference() != nullptr && state_.start_recorded) {
-      if (deck_.reference->path != "policy") open_network(deck_.reference->path).load(*engine_->reference_weights());
-      engine_->reference()->pack_weights();
-    }
+    if (engine_->reference() != nullptr && state_.start_recorded) load_reference();
   } else {
     const auto seed = static_cast<std::uint64_t>(deck_.run.seed);
     load_into(inputs_.model, engine_->weights(), seed);
     if (inputs_.critic && engine_->critic_weights() != nullptr)
       load_into(*inputs_.critic, *engine_->critic_weights(), seed);
   }
+  if (inputs_.reward_model) load_reward_model();
+  if (state_.kl_coefficient > 0) algorithm_->set_kl_coefficient(state_.kl_coefficient);
   engine_->policy().pack_weights();
   if (engine_->critic_weights() != nullptr) engine_->critic()->pack_weights();
   recorder_->begin_files(state_, *engine_, baseline_bytes_, *algorithm_);
@@ -223,13 +179,9 @@ void TrainingRun::write_first_gradient() {
 
 TrainingRun::Next TrainingRun::begin_loop() {
   if (engine_->reference() != nullptr && state_.iteration == 0 && !state_.start_recorded) {
-    WeightSet& reference = *engine_->reference_weights();
-    if (deck_.reference->path == "policy") {
-      copy_other_heads(engine_->stream(), engine_->weights(), reference, 0);
-    } else {
-      open_network(deck_.reference->path).load(reference);
-    }
-    engine_->reference()->pack_weights();
+    if (deck_.reference->path == "policy")
+      copy_other_heads(engine_->stream(), engine_->weights(), *engine_->reference_weights(), 0);
+    load_reference();
   }
   const bool at_start = state_.iteration == 0 && !state_.start_recorded;
   if (engine_->critic_weights() != nullptr && at_start && deck_.critic->path == "policy") {
@@ -290,6 +242,8 @@ TrainingRun::Next TrainingRun::iterate() {
   facts.tail_share = collected.tail_share;
   facts.drawn = options_.replay_file.empty() && !inputs_.answers;
   MetricsRow row = recorder_->iteration_row(facts, collected.experiences, steps, collected.values, state_);
+  move_kl_coefficient(&row);
+  refresh_reference();
   recorder_->rollouts(collected.experiences, iteration);
   const double seconds = timer.seconds();
   row.set("seconds_iteration", maximum_of(world_, seconds));

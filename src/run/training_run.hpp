@@ -22,6 +22,7 @@
 #include "roles/engine.hpp"
 #include "roles/evaluation.hpp"
 #include "run/checkpointing.hpp"
+#include "run/engine_shape.hpp"
 #include "run/inputs.hpp"
 #include "run/recorder.hpp"
 #include "run/run_state.hpp"
@@ -41,9 +42,6 @@ struct TrainingOptions {
 // How a deck draws; purpose and version are the caller's to set.
 GenerationRule generation_rule(const Deck& deck, const RunInputs& inputs);
 EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, std::uint32_t iteration);
-
-// What a rank needs to be built for a deck: shapes of buffers, from the deck and its inputs.
-EngineShape engine_shape(const Deck& deck, const RunInputs& inputs);
 
 class TrainingRun {
  public:
@@ -68,6 +66,11 @@ class TrainingRun {
   };
 
   void resume_or_start();
+  void load_reference();
+  void refresh_reference();
+  void move_kl_coefficient(MetricsRow* row);
+  void load_reward_model();
+  void tell_kept(const std::string& table, const std::string& type, double error);
   void write_first_gradient();
   std::int64_t iterations_in_all() const;
   Next warm_start();
@@ -82,7 +85,10 @@ class TrainingRun {
   Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
                            std::int64_t groups);
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
-  // training_scores.cpp: what is known of rollouts beyond their rewards.
+  // training_scores.cpp: what the judge, the reward model and other networks say of rollouts.
+  std::vector<Assessment> judge(std::span<const Problem* const> problems, std::span<const Rollout> rollouts);
+  void add_model_scores(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
+                        std::vector<Assessment>* assessments);
   std::vector<std::vector<float>> score(Transformer& transformer, std::span<const Experience* const> experiences);
   // The same of experiences that all ranks hold: each scores its share, a list of floats a rollout is all that travels.
   std::vector<std::vector<float>> score_together(Transformer& transformer,

@@ -1,11 +1,14 @@
-// What a run finds out about rollouts beyond their rewards: log-probabilities under the reference and under the policy
-// at the start of the iteration, and the reward of the greedy answer.
+// What a run finds out about rollouts: the judge's reward and the reward model's, log-probabilities under the reference
+// and under the policy at the start of the iteration, and the reward of the greedy answer.
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
+#include "roles/answer_score.hpp"
 #include "roles/exchange.hpp"
 #include "roles/scorer.hpp"
 #include "run/stop_signals.hpp"
@@ -17,6 +20,75 @@ std::vector<std::vector<float>> TrainingRun::score(Transformer& transformer,
                                                    std::span<const Experience* const> experiences) {
   return score_experiences(transformer, experiences, static_cast<float>(1.0 / deck_.generation.temperature),
                            engine_->shape().limits.batch_tokens);
+}
+
+// From its file; where it is the policy's copy it stands there already.
+void TrainingRun::load_reference() {
+  if (deck_.reference->path == "policy") return engine_->reference()->pack_weights();
+  tell_kept("reference", deck_.reference->weights,
+            engine_->load_reference(open_network(deck_.reference->path).open_weights()));
+}
+
+void TrainingRun::refresh_reference() {
+  if (!deck_.reference || deck_.reference->refresh_every == 0) return;
+  if (state_.iteration % deck_.reference->refresh_every != 0) return;
+  copy_other_heads(engine_->stream(), engine_->weights(), *engine_->reference_weights(), 0);
+  engine_->reference()->pack_weights();
+}
+
+// With the divergence of the iteration that a line tells of.
+void TrainingRun::move_kl_coefficient(MetricsRow* row) {
+  const std::optional<double> now = algorithm_->kl_coefficient();
+  if (!now) return;
+  row->set("kl_coefficient", *now);
+  if (!row->has("kl_reference")) return;
+  state_.kl_coefficient =
+      algorithm_->next_kl_coefficient(row->number("kl_reference"), static_cast<std::int64_t>(row->number("rollouts")));
+  algorithm_->set_kl_coefficient(state_.kl_coefficient);
+}
+
+void TrainingRun::load_reward_model() {
+  tell_kept("reward_model", deck_.reward_model->weights,
+            engine_->load_reward_model(inputs_.reward_model->open_weights()));
+}
+
+void TrainingRun::tell_kept(const std::string& table, const std::string& type, double error) {
+  if (type == "f32") return;
+  recorder_->event(fmt::format("[{}] is kept in {}: its layers' weights differ from the file's by {:.2e} of their size",
+                               table, type, error));
+}
+
+// Without a judge every rollout counts, and its reward is the reward model's alone.
+std::vector<Assessment> TrainingRun::judge(std::span<const Problem* const> problems,
+                                           std::span<const Rollout> rollouts) {
+  std::vector<Assessment> assessments(rollouts.size());
+  if (assessor_) {
+    assessments = assessor_->assess(problems, rollouts, [this] {
+      watchdog_->beat("assessment");
+      return stop_requested();
+    });
+  }
+  if (engine_->reward_model() != nullptr) add_model_scores(problems, rollouts, &assessments);
+  return assessments;
+}
+
+void TrainingRun::add_model_scores(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
+                                   std::vector<Assessment>* assessments) {
+  watchdog_->beat("reward model");
+  std::vector<Experience> experiences;
+  std::vector<const Experience*> asked;
+  for (std::size_t i = 0; i < rollouts.size(); ++i) experiences.push_back({*problems[i], rollouts[i], {}, {}});
+  for (const Experience& experience : experiences) asked.push_back(&experience);
+  const RewardModelTable& table = *deck_.reward_model;
+  const ScoreRule rule = score_rule(table);
+  const std::vector<float> score = score_answers(*engine_->reward_model(), asked, engine_->shape().limits.batch_tokens,
+                                                 rule, inputs_.model.tokenizer.get());
+  for (std::size_t i = 0; i < score.size(); ++i) {
+    Assessment& assessment = (*assessments)[i];
+    assessment.part.push_back(score[i]);
+    assessment.reward =
+        static_cast<float>(static_cast<double>(assessment.reward) + table.weight * static_cast<double>(score[i]));
+  }
 }
 
 void TrainingRun::fill_reference(std::span<Experience> experiences) {
@@ -46,6 +118,7 @@ void TrainingRun::fill_values(std::span<Experience> experiences) {
 // Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same for a
 // reference and a critic.
 void TrainingRun::fill_missing_scores(std::vector<Experience>* recorded) {
+  if (!engine_->policy().config().token_head) return;
   std::vector<Experience*> asked;
   for (Experience& experience : *recorded) {
     if (experience.rollout.log_prob.empty() && !experience.rollout.token.empty()) asked.push_back(&experience);
@@ -111,10 +184,7 @@ void TrainingRun::fill_greedy_rewards(std::vector<Experience>* experiences, cons
     problem_of_group.emplace(experience.rollout.group, &experience.problem);
   std::vector<const Problem*> problems;
   for (const Rollout& rollout : greedy) problems.push_back(problem_of_group.at(rollout.group));
-  const std::vector<Assessment> judged = assessor_->assess(problems, greedy, [this] {
-    watchdog_->beat("assessment");
-    return stop_requested();
-  });
+  const std::vector<Assessment> judged = judge(problems, greedy);
   std::map<std::int64_t, float> reward_of_group;
   for (std::size_t i = 0; i < greedy.size(); ++i) {
     if (counts(judged[i].verdict)) reward_of_group.emplace(greedy[i].group, judged[i].reward);

@@ -32,6 +32,43 @@ def trains(name, settings, ranks):
     return out
 
 
+def moves_the_divergence_weight():
+    """A KL weight that follows its target and a reference that is made anew, through a stop."""
+    settings = dict(algorithm__kl="k3", algorithm__kl_coefficient=0.1, algorithm__kl_target=1e-6, algorithm__kl_horizon=1000,
+                    reference__path="policy", reference__refresh_every=3, run__iterations=6, run__checkpoint_every=0, eval__every=0,
+                    optimizer__mini_batches=1)
+    whole, part = folder / "followed", folder / "followed_in_parts"
+    done = run(["train", deck, "--out", whole, "--quiet"] + sets(**settings), ranks=2)
+    if not report.check("algorithms: a KL weight with a target", done.returncode == 0, done.stderr):
+        return
+    rows = [m for m in lines(whole + "/metrics.jsonl") if m["iteration"] > 0]
+    weight, fine = 0.1, True
+    for row in rows:
+        fine = fine and math.isclose(row["kl_coefficient"], weight, rel_tol=1e-12)
+        error = min(max(row["kl_reference"] / 1e-6 - 1, -0.2), 0.2)
+        weight *= 1 + error * row["rollouts"] / 1000
+    report.check("algorithms: the KL weight follows its formula", fine and len({row["kl_coefficient"] for row in rows}) == len(rows), rows)
+    # With one update an iteration the divergence is that of the policy that drew: 0 where that is the reference.
+    zero = [row["iteration"] for row in rows if row["kl_reference"] == 0]
+    report.check("algorithms: the reference is made anew", zero == [1, 4], [(row["iteration"], row["kl_reference"]) for row in rows])
+    first = run(["train", deck, "--out", part, "--quiet"] + sets(run__stop_after=4, **settings), ranks=2)
+    rest = run(["train", deck, "--out", part, "--quiet"] + sets(**settings), ranks=1)
+    report.check("algorithms: a KL weight goes on exactly", first.returncode == rest.returncode == 0 and hashes(part) == hashes(whole),
+                 first.stderr + rest.stderr)
+
+
+def imitates_what_was_rewarded():
+    out = folder / "rejection"
+    done = run(["train", deck, "--out", out, "--quiet"] + sets(algorithm__name="sft", algorithm__rejection="true", run__iterations=2, eval__every=0,
+                                                             optimizer__mini_batches=1), ranks=2)
+    if report.check("algorithms: sft with rejection trains", done.returncode == 0, done.stderr):
+        rewarded = {k: [r for r in lines(out + "/rollouts.jsonl") if r["iteration"] == k and r["reward"] > 0] for k in (1, 2)}
+        rows = [m for m in lines(out + "/metrics.jsonl") if m["iteration"] > 0]
+        report.check("algorithms: sft with rejection imitates rewarded answers alone",
+                     all(m["denominator_sequences"] == len(rewarded[m["iteration"]]) and m["denominator_tokens"] == sum(
+                         len(r["response_ids"]) for r in rewarded[m["iteration"]]) for m in rows), rows)
+
+
 with Folder() as folder:
     deck = folder.deck(LEARNING_DECK)
     outs = {name: trains(name, dict(algorithm__name=name), 2) for name in RULES}
@@ -50,6 +87,8 @@ with Folder() as folder:
         without = run(["replay", deck, outs["grpo"] + "/rollouts.jsonl", "--out", folder / "without", "--quiet"] + sets(algorithm__name="remax"))
         report.check("algorithms: rollouts without a greedy reward are refused by remax",
                      without.returncode == 65 and "greedy_reward" in without.stderr, without.stderr)
+    moves_the_divergence_weight()
+    imitates_what_was_rewarded()
     refused = run(["train", deck, "--check"] + sets(algorithm__name="reinforce", algorithm__clip_low=0.1, algorithm__importance_high=3.0))
     report.check("algorithms: keys without a meaning are refused together",
                  refused.returncode == 78 and "clip_low" in refused.stderr and "importance_high" in refused.stderr, refused.stderr)

@@ -161,6 +161,9 @@ std::vector<PreferenceRule> pair_rules() {
   rules.front().label_smoothing = 0.2;
   rules.push_back(rules[1]);
   rules.back().mean_over_tokens = false;
+  rules.push_back(preference_defaults("reward_model")->rule);
+  rules.back().margin = 0.7;
+  rules.back().label_smoothing = 0.1;
   return rules;
 }
 
@@ -207,6 +210,27 @@ TEST(Preference, AtTheReferenceTheLossIsLogTwoAndTheGradientHalfBeta) {
   }
   EXPECT_EQ(loss[0].pairs, 1);
   EXPECT_EQ(loss[0].pairs_right, 0) << "equal is not right";
+}
+
+// sigmoid(2) by hand; everything but the last place is left alone.
+TEST(Preference, AScoreIsComparedBehindTheLastToken) {
+  std::vector<Experience> pair = {rollout(1, 0, 3, 1), rollout(1, 1, 2, 2)};
+  for (Experience& e : pair) e.rollout.trainable.assign(e.rollout.token.size(), 1);
+  const auto rule = make_preference(table_of("reward_model"));
+  rule->fill_advantages(pair);
+  const std::vector<float> of_rejected = {9, 9, 9, 0.5f}, of_chosen = {-9, -9, 2.5f};
+  std::vector<TokenTerms> members(2);
+  for (std::size_t i = 0; i < 2; ++i)
+    members[i].advantage = pair[i].advantage, members[i].trainable = pair[i].rollout.trainable;
+  members[0].value = of_rejected, members[1].value = of_chosen;
+  const std::vector<TokenLoss> loss = rule->group_loss(members, rule->prepare(testing_rl::pointers(pair)));
+  EXPECT_DOUBLE_EQ(loss[1].loss, std::log1p(std::exp(-2.0)));
+  EXPECT_EQ(loss[0].loss, 0);
+  const auto slope = static_cast<float>(1 / (1 + std::exp(2.0)));
+  EXPECT_EQ(loss[0].d_value, (std::vector<float>{0, 0, 0, slope}));
+  EXPECT_EQ(loss[1].d_value, (std::vector<float>{0, 0, -slope}));
+  EXPECT_EQ(loss[1].pairs_right, 1);
+  EXPECT_DOUBLE_EQ(rule->worth(members[1]), 2.5);
 }
 
 TEST(Preference, APairIsTheBestAndTheWorstOfAGroupAndEqualRewardsTeachNothing) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct Needs {
   bool critic = false;
   bool proximal = false;       // Experience::proximal_log_prob, before an iteration's first update
   bool greedy_reward = false;  // Assessment::greedy_reward
+  bool answer_score = false;   // TokenTerms::value of a network that scores whole answers, and draws none
 };
 
 // What a step as a whole must know before its first gradient: summed over every rank and slice (here: known to all
@@ -43,6 +45,7 @@ struct TokenTerms {
   std::span<const std::int32_t> version = {};     // policy version that a token was drawn with
   std::int64_t policy_version = 0;                // at the start of the iteration
   bool correct = false;                           // the verdict on the rollout
+  std::span<const float> value = {};              // with Needs::answer_score, instead of log_prob and entropy
 };
 
 // What a rollout adds to the loss of the whole step (already divided by the step's denominators) and its gradient.
@@ -50,6 +53,7 @@ struct TokenLoss {
   double loss = 0, policy = 0,
          kl = 0;  // loss = policy + coefficient * kl - coefficient * entropy; kl, policy without coefficient
   std::vector<float> d_log_prob, d_entropy;  // exactly 0 at tokens that are not trainable
+  std::vector<float> d_value;                // with Needs::answer_score
   // Raw sums over the rollout's trainable tokens, for metrics
   double ratio_sum = 0, ratio_min = 0, ratio_max = 0;  // of tokens, to the rule's anchor; meaningless where tokens = 0
   double importance_sum = 0, importance_square_sum = 0, importance_max = 0;  // now / when drawn, before any truncation
@@ -103,6 +107,11 @@ class Algorithm {
   virtual double value_coefficient() const { return 1; }
   // Iterations at the start in which only the critic learns.
   virtual std::int64_t value_iterations() const { return 0; }
+  // The coefficient of the KL term, where a controller moves it from iteration to iteration: what it is, and what it
+  // becomes after one with that mean divergence from the reference.
+  virtual std::optional<double> kl_coefficient() const { return std::nullopt; }
+  virtual void set_kl_coefficient(double) {}
+  virtual double next_kl_coefficient(double, std::int64_t /*rollouts*/) const { return 0; }
   // The estimator, formula and deviations from the paper's defaults, for the log: one line each.
   virtual std::vector<std::string> describe() const = 0;
 };

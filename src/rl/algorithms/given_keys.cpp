@@ -18,6 +18,9 @@ void add_given(std::vector<GivenKey>& keys, const char* name, const std::optiona
 std::vector<GivenKey> given_keys(const AlgorithmTable& t) {
   std::vector<GivenKey> keys;
   if (t.kl != "none") keys.push_back({"kl", t.kl});
+  add_given(keys, "kl_target", t.kl_target);
+  add_given(keys, "kl_horizon", t.kl_horizon);
+  add_given(keys, "rejection", t.rejection);
   add_given(keys, "clip_low", t.clip_low);
   add_given(keys, "clip_high", t.clip_high);
   add_given(keys, "dual_clip", t.dual_clip);

@@ -103,6 +103,20 @@ ValueLoss PolicyGradient::value_loss(const ValueTerms& terms, const StepStatisti
   return {wide.loss, wide.tokens, wide.clipped, rounded(wide.d_value)};
 }
 
+std::optional<double> PolicyGradient::kl_coefficient() const {
+  return settings_.kl_controller ? std::optional<double>(settings_.kl.coefficient) : std::nullopt;
+}
+
+void PolicyGradient::set_kl_coefficient(double coefficient) {
+  settings_.kl.coefficient = coefficient;
+  settings_.place_kl();
+}
+
+double PolicyGradient::next_kl_coefficient(double divergence, std::int64_t rollouts) const {
+  MAXPLUS_REQUIRE(settings_.kl_controller.has_value(), "a controller moves the coefficient");
+  return settings_.kl_controller->next(settings_.kl.coefficient, divergence, rollouts);
+}
+
 double PolicyGradient::value_coefficient() const { return settings_.critic ? settings_.critic->value_coefficient : 0; }
 
 namespace {
@@ -121,6 +135,10 @@ std::vector<std::pair<std::string, std::string>> listing(const PolicySettings& s
   if (s.kl.estimator != KlEstimator::none) {
     kl +=
         fmt::format(" in the {}, coefficient {}", s.kl.where == KlWhere::reward ? "reward" : "loss", s.kl.coefficient);
+  }
+  if (s.kl_controller) {
+    kl += fmt::format(", which follows a target of {} over {} rollouts", s.kl_controller->target,
+                      s.kl_controller->horizon);
   }
   const PolicyRule& p = s.policy;
   std::vector<std::pair<std::string, std::string>> keys;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,6 +29,9 @@ class PolicyGradient final : public Algorithm {
   ValueLoss value_loss(const ValueTerms& terms, const StepStatistics& statistics) const override;
   double value_coefficient() const override;
   std::int64_t value_iterations() const override { return settings_.value_iterations; }
+  std::optional<double> kl_coefficient() const override;
+  void set_kl_coefficient(double coefficient) override;
+  double next_kl_coefficient(double divergence, std::int64_t rollouts) const override;
   std::vector<std::string> describe() const override;
 
   // The verifier's reward plus overlong shaping, and what the KL in the reward takes from it.

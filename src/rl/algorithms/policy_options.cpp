@@ -104,6 +104,7 @@ void apply_kl(const AlgorithmTable& table, PolicySettings& s, Faults& faults) {
   const std::pair<const char*, KlWhere> places[] = {{"loss", KlWhere::loss}, {"reward", KlWhere::reward}};
   choose(table.kl_where, "kl_where", "loss or reward", places, &s.kl.where, faults);
   s.kl.coefficient = table.kl_coefficient.value_or(s.kl.coefficient);
+  s.kl_controller = kl_controller(table, faults);
   s.place_kl();
 }
 

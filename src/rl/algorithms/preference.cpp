@@ -21,8 +21,9 @@ bool has_trainable(std::span<const std::uint8_t> trainable) {
   return std::any_of(trainable.begin(), trainable.end(), [](std::uint8_t x) { return x != 0; });
 }
 
-// What is compared: log-ratios to the reference, or log-probabilities.
+// What is compared: the score behind the last token, log-ratios to the reference, or log-probabilities.
 AnswerSum sum_of(const TokenTerms& terms, const PreferenceRule& rule) {
+  if (rule.of_scores()) return {static_cast<double>(terms.value.back()), 0};
   AnswerSum answer;
   for (std::size_t t = 0; t < terms.trainable.size(); ++t) {
     if (terms.trainable[t] == 0) continue;
@@ -33,8 +34,18 @@ AnswerSum sum_of(const TokenTerms& terms, const PreferenceRule& rule) {
   return answer;
 }
 
+// Of a score: its gradient stands behind the last token.
+TokenLoss score_loss_of(const TokenTerms& terms, double slope) {
+  TokenLoss loss;
+  loss.tokens = std::count_if(terms.trainable.begin(), terms.trainable.end(), [](std::uint8_t x) { return x != 0; });
+  loss.d_value.assign(terms.value.size(), 0.0f);
+  loss.d_value.back() = static_cast<float>(slope);
+  return loss;
+}
+
 // Metrics of an answer, and its gradient: the same at every trainable token.
-TokenLoss answer_loss(const TokenTerms& terms, double slope) {
+TokenLoss answer_loss(const TokenTerms& terms, double slope, const PreferenceRule& rule) {
+  if (rule.of_scores()) return score_loss_of(terms, slope);
   TokenLoss loss = token_metrics(terms);
   loss.d_log_prob.assign(terms.trainable.size(), 0.0f);
   loss.d_entropy.assign(terms.trainable.size(), 0.0f);
@@ -70,6 +81,7 @@ Needs Preference::needs() const {
   Needs needs;
   needs.reference = settings_.rule.needs_reference();
   needs.proximal = !settings_.rule.of_pairs();  // for the reference point
+  needs.answer_score = settings_.rule.of_scores();
   return needs;
 }
 
@@ -116,7 +128,7 @@ TokenLoss Preference::loss(const TokenTerms& terms, const StepStatistics& statis
   const double answers = std::max(statistics.sequences, 1.0);
   const MarkedLoss marked = marked_loss(sum_of(terms, settings_.rule), mark_of(terms.advantage) > 0,
                                         statistics.reference_point, settings_.rule);
-  TokenLoss loss = answer_loss(terms, marked.slope / answers);
+  TokenLoss loss = answer_loss(terms, marked.slope / answers, settings_.rule);
   loss.policy = loss.loss = marked.value / answers;
   return loss;
 }
@@ -132,8 +144,8 @@ std::vector<TokenLoss> Preference::group_loss(std::span<const TokenTerms> member
   const PairLoss pair =
       pair_loss(sum_of(members[chosen], settings_.rule), sum_of(members[rejected], settings_.rule), settings_.rule);
   std::vector<TokenLoss> losses(2);
-  losses[chosen] = answer_loss(members[chosen], pair.by_chosen / pairs);
-  losses[rejected] = answer_loss(members[rejected], pair.by_rejected / pairs);
+  losses[chosen] = answer_loss(members[chosen], pair.by_chosen / pairs, settings_.rule);
+  losses[rejected] = answer_loss(members[rejected], pair.by_rejected / pairs, settings_.rule);
   losses[chosen].policy = losses[chosen].loss = pair.value / pairs;
   losses[chosen].pairs = 1;
   losses[chosen].pairs_right = pair.margin > 0 ? 1 : 0;
@@ -151,6 +163,10 @@ std::vector<std::string> Preference::describe() const {
                                         (settings_.rule.of_pairs() ? ", mean over pairs" : ", mean over answers")};
   if (settings_.online)
     lines.emplace_back("a pair is the best and the worst answer of a group; equal rewards teach nothing");
+  if (settings_.rule.of_scores()) {
+    lines.emplace_back(
+        "the network gives one number behind an answer's last token instead of tokens: a classifier with one label");
+  }
   if (!settings_.rule.of_pairs()) {
     lines.emplace_back(
         "the reference point z is the mean log-ratio of the step's own answers at the start of the iteration, at least "
@@ -177,6 +193,7 @@ std::vector<PreferenceSettings> all_defaults() {
       {"simpo", "Meng et al. 2024, arXiv 2405.14734", rule(PreferenceLoss::simpo, 2, 1), false},
       {"orpo", "Hong et al. 2024, arXiv 2403.07691", rule(PreferenceLoss::orpo, 0.1, 0), false},
       {"kto", "Ethayarajh et al. 2024, arXiv 2402.01306", rule(PreferenceLoss::kto, 0.1, 0), false},
+      {"reward_model", "Ouyang et al. 2022, arXiv 2203.02155", rule(PreferenceLoss::score, 1, 0), false},
       {"online_dpo", "Guo et al. 2024, arXiv 2402.04792", rule(PreferenceLoss::dpo, 0.1, 0), true},
   };
 }
@@ -188,6 +205,7 @@ std::vector<std::string> own_keys(const PreferenceSettings& settings) {
     case PreferenceLoss::simpo: return {"beta", "margin"};
     case PreferenceLoss::orpo: return {"beta"};
     case PreferenceLoss::kto: return {"beta", "desirable_weight", "undesirable_weight"};
+    case PreferenceLoss::score: return {"label_smoothing", "margin"};
   }
   MAXPLUS_REQUIRE(false, "unknown preference loss");
 }

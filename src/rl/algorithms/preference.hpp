@@ -1,6 +1,6 @@
 #pragma once
 // Learning from preferences (preference_loss.hpp): dpo, ipo, simpo, orpo and kto on a file of pairs or marked answers,
-// and online_dpo on judged rollouts.
+// online_dpo on judged rollouts, and reward_model, whose network scores answers, on a file of pairs.
 //
 // The chosen answer of a group is the one with the largest reward, the rejected one that with the smallest, the first
 // of equal ones; a group of equal rewards teaches nothing. A file's chosen answer has reward 1, its rejected one 0.

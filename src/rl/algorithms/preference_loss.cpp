@@ -64,6 +64,12 @@ PairLoss orpo_loss(const AnswerSum& chosen, const AnswerSum& rejected, const Pre
           -slope * of_rejected.slope / length_of(rejected), d};
 }
 
+PairLoss score_loss(const AnswerSum& chosen, const AnswerSum& rejected, const PreferenceRule& rule) {
+  const double d = chosen.sum - rejected.sum, x = d - rule.margin, e = rule.label_smoothing;
+  const double slope = e * logistic(x) - (1 - e) * logistic(-x);
+  return {-(1 - e) * log_logistic(x) - e * log_logistic(-x), slope, -slope, d};
+}
+
 }  // namespace
 
 std::string PreferenceRule::describe() const {
@@ -87,6 +93,12 @@ std::string PreferenceRule::describe() const {
       return fmt::format(
           "good: {} (1 - sigmoid({} (s - z))), bad: {} (1 - sigmoid({} (z - s))), s the summed log-ratio", good_weight,
           beta, bad_weight, beta);
+    case PreferenceLoss::score:
+      return fmt::format("{0}x = difference of the answers' scores{1}",
+                         label_smoothing == 0
+                             ? "-log sigmoid(x), "
+                             : fmt::format("-(1 - {0}) log sigmoid(x) - {0} log sigmoid(-x), ", label_smoothing),
+                         margin == 0 ? "" : fmt::format(" - {}", margin));
   }
   MAXPLUS_REQUIRE(false, "unknown preference loss");
 }
@@ -94,7 +106,8 @@ std::string PreferenceRule::describe() const {
 double worth_of(const AnswerSum& answer, const PreferenceRule& rule) {
   switch (rule.loss) {
     case PreferenceLoss::dpo:
-    case PreferenceLoss::kto: return answer.sum;
+    case PreferenceLoss::kto:
+    case PreferenceLoss::score: return answer.sum;
     case PreferenceLoss::ipo: return rule.mean_over_tokens ? answer.sum / length_of(answer) : answer.sum;
     case PreferenceLoss::simpo: return answer.sum / length_of(answer);
     case PreferenceLoss::orpo: return odds_of(answer.sum / length_of(answer)).log;
@@ -108,6 +121,7 @@ PairLoss pair_loss(const AnswerSum& chosen, const AnswerSum& rejected, const Pre
     case PreferenceLoss::ipo: return ipo_loss(chosen, rejected, rule);
     case PreferenceLoss::simpo: return simpo_loss(chosen, rejected, rule);
     case PreferenceLoss::orpo: return orpo_loss(chosen, rejected, rule);
+    case PreferenceLoss::score: return score_loss(chosen, rejected, rule);
     case PreferenceLoss::kto: break;
   }
   MAXPLUS_REQUIRE(false, "kto has no pairs");

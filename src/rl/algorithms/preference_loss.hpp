@@ -11,28 +11,32 @@
 //          o = log(p / (1 - p)) with p = exp(s / n)
 //   kto    good: w_good (1 - sigma(beta (s - z))),                         Ethayarajh et al. 2024, arXiv 2402.01306
 //          bad: w_bad (1 - sigma(beta (z - s)))
+//   score  -(1 - e) log sigma(x) - e log sigma(-x), x = s_c - s_r - margin, s a score of the whole answer instead of
+//          log-probabilities                                   Bradley and Terry 1952; Ouyang et al. 2022, arXiv
+//          2203.02155
 
 #include <cstdint>
 #include <string>
 
 namespace maxplus {
 
-enum class PreferenceLoss : std::uint8_t { dpo, ipo, simpo, orpo, kto };
+enum class PreferenceLoss : std::uint8_t { dpo, ipo, simpo, orpo, kto, score };
 
 struct PreferenceRule {
   PreferenceLoss loss = PreferenceLoss::dpo;
   double beta = 0.1;                       // of orpo: lambda
-  double label_smoothing = 0;              // e of dpo: the share of pairs that are taken to be the wrong way round
-  double margin = 0;                       // of simpo
+  double label_smoothing = 0;              // e: the share of pairs that are taken to be the wrong way round
+  double margin = 0;                       // of simpo and score
   bool mean_over_tokens = true;            // of ipo
   double good_weight = 1, bad_weight = 1;  // of kto
 
-  bool needs_reference() const { return loss != PreferenceLoss::simpo && loss != PreferenceLoss::orpo; }
+  bool of_scores() const { return loss == PreferenceLoss::score; }
+  bool needs_reference() const { return loss != PreferenceLoss::simpo && loss != PreferenceLoss::orpo && !of_scores(); }
   bool of_pairs() const { return loss != PreferenceLoss::kto; }
   std::string describe() const;
 };
 
-// s and n of an answer; an answer without trainable tokens has 0 of both, and a mean over them of 0.
+// s and n of an answer (of a score: s alone); without trainable tokens it has 0 of both, and a mean over them of 0.
 struct AnswerSum {
   double sum = 0;
   std::int64_t tokens = 0;

@@ -12,6 +12,7 @@
 
 #include "rl/algorithms/advantage.hpp"
 #include "rl/algorithms/critic.hpp"
+#include "rl/algorithms/kl_controller.hpp"
 #include "rl/algorithms/policy_loss.hpp"
 #include "rl/algorithms/reward_shaping.hpp"
 
@@ -35,6 +36,7 @@ struct PolicySettings {
   std::int64_t value_iterations = 0;  // at the start, in which the critic learns and the policy does not
   PolicyRule policy;                  // its kl is the one in the loss
   KlRule kl;
+  std::optional<KlController> kl_controller;
   std::optional<OverlongShaping> overlong;
   bool mask_truncated = false;
   bool dynamic_sampling = false;  // carried out where rollouts are drawn; listed here for describe()

@@ -8,6 +8,7 @@
 #include "base/strings.hpp"
 #include "deck/tables.hpp"
 #include "rl/algorithms/algorithm.hpp"
+#include "rl/algorithms/given_keys.hpp"
 #include "rl/algorithms/policy_options.hpp"
 #include "rl/algorithms/preference.hpp"
 #include "rl/algorithms/sft.hpp"
@@ -43,10 +44,27 @@ std::vector<TokenLoss> Algorithm::group_loss(std::span<const TokenTerms> members
   return losses;
 }
 
+namespace {
+
+std::unique_ptr<Algorithm> make_sft(const AlgorithmTable& table) {
+  std::vector<Fault> faults;
+  for (const GivenKey& key : given_keys(table)) {
+    if (key.name == "rejection") continue;
+    faults.push_back({"",
+                      fmt::format("[algorithm] {} = {} has no meaning with name = 'sft', which imitates answers",
+                                  key.name, key.value),
+                      "its own key: rejection", "remove " + key.name});
+  }
+  if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
+  return std::make_unique<Sft>(table.rejection.value_or(false) ? Sft::Imitate::rewarded : Sft::Imitate::all);
+}
+
+}  // namespace
+
 std::unique_ptr<Algorithm> make_algorithm(const AlgorithmTable& table, std::int64_t max_new_tokens) {
   if (const std::optional<Recipe> recipe = find_recipe(table.name, max_new_tokens))
     return make_policy_gradient(table, *recipe, max_new_tokens);
-  if (table.name == "sft") return std::make_unique<Sft>();
+  if (table.name == "sft") return make_sft(table);
   if (preference_defaults(table.name)) return make_preference(table);
   const std::vector<std::string> known = algorithm_names();
   throw Error(

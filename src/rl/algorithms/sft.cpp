@@ -15,6 +15,10 @@ void Sft::fill_advantages(std::span<Experience> whole_groups) const {
   }
 }
 
+bool Sft::takes_part(const Experience& experience) const {
+  return imitate_ == Imitate::all || (counts(experience.assessment.verdict) && experience.assessment.reward > 0);
+}
+
 StepStatistics Sft::prepare(std::span<const Experience* const> step) const {
   StepStatistics statistics;
   for (const Experience* experience : step) {
@@ -51,8 +55,10 @@ TokenLoss Sft::loss(const TokenTerms& terms, const StepStatistics& statistics) c
 }
 
 std::vector<std::string> Sft::describe() const {
-  return {
+  std::vector<std::string> lines = {
       "algorithm sft: loss = -(sum of weight * log-probability over the step's trainable tokens) / (sum of weights)"};
+  if (imitate_ == Imitate::rewarded) lines.emplace_back("only answers with a reward above 0 are imitated");
+  return lines;
 }
 
 Experience experience_of_demonstration(std::span<const std::int32_t> prompt, std::span<const std::int32_t> response,

@@ -15,13 +15,19 @@ namespace maxplus {
 
 class Sft final : public Algorithm {
  public:
+  enum class Imitate { all, rewarded };  // rewarded: rejection sampling, answers with a reward above 0
+  explicit Sft(Imitate imitate = Imitate::all) : imitate_(imitate) {}
+
   Needs needs() const override { return {}; }
   // Weight 1 for every trainable token, where no weights were given.
   void fill_advantages(std::span<Experience> whole_groups) const override;
-  bool takes_part(const Experience&) const override { return true; }
+  bool takes_part(const Experience& experience) const override;
   StepStatistics prepare(std::span<const Experience* const> step) const override;
   TokenLoss loss(const TokenTerms& terms, const StepStatistics& statistics) const override;
   std::vector<std::string> describe() const override;
+
+ private:
+  Imitate imitate_;
 };
 
 // A demonstration in the form that packing and the loss take: group and index are its number, log-probabilities of a
