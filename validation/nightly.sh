@@ -2,7 +2,7 @@
 # Every longer check that needs no quiet machine, one after the other; each writes its results beside itself. Needs
 # build/maxplus (jobscripts/setup.sh) and a network for the published model.
 #
-#   bash validation/nightly.sh [PEERS_FOLDER]      what validation/peers/install.sh made; without it three checks are left out
+#   bash validation/nightly.sh [PEERS_FOLDER]      what validation/peers/install.sh made; without it four checks are left out
 set -u
 cd "$(dirname "$0")/.." || exit 1
 peers=${1:-}
@@ -15,6 +15,7 @@ check() {
 check python3 validation/quickstart/run.py
 check python3 validation/determinism/run.py
 check python3 validation/verify/run.py
+check python3 validation/algorithms/learn.py
 check bash validation/models/sanitizers.sh
 check bash inputs/smollm2/fetch.sh
 check python3 validation/smollm2/learn.py "$model"
@@ -22,6 +23,7 @@ if [ -n "$peers" ]; then
   converter=$(find "$peers/llama.cpp" -name convert_hf_to_gguf.py | head -n 1)
   check "$peers/bin/python3" validation/models/reopen.py "$model"
   check "$peers/bin/python3" validation/models/classifier.py
+  check "$peers/bin/python3" validation/algorithms/gradients.py
   check "$peers/bin/python3" validation/models/reopen_llama.py "$converter" "$model"
 fi
 exit $failed

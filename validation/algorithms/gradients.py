@@ -111,8 +111,10 @@ def grpo_with_k3(b):
 
 
 def dapo(b):
-    a = b.standardised()
-    return b.token_mean([clipped(b.ratio(i), a[i], 0.2, 0.28) for i in range(len(a))])
+    a = b.standardised()  # 0 in a group of equal rewards, which dynamic sampling leaves out
+    terms = [clipped(b.ratio(i), a[i], 0.2, 0.28) for i in range(len(a))]
+    kept = [i for group in b.groups() if len({b.reward[i] for i in group}) > 1 for i in group]
+    return sum(terms[i][b.mask[i]].sum() for i in kept) / sum(int(b.mask[i].sum()) for i in kept)
 
 
 def dr_grpo(b):
@@ -167,7 +169,7 @@ def online_dpo(b):
 
 RULES = {
     "grpo": (grpo, {}), "grpo, k3 in the loss": (grpo_with_k3, {"name": "grpo", "kl": "k3", "kl_coefficient": 0.04}),
-    "dapo": (dapo, {"overlong_limit": 0}), "dr_grpo": (dr_grpo, {}), "gspo": (gspo, {"clip_low": 0.3, "clip_high": 0.4}),
+    "dapo": (dapo, {"overlong_penalty": 0}), "dr_grpo": (dr_grpo, {}), "gspo": (gspo, {"clip_low": 0.3, "clip_high": 0.4}),
     "cispo": (cispo, {"clip_high": 0.2}), "rloo": (rloo, {}), "reinforce_pp": (reinforce_pp, {}), "decoupled_ppo": (decoupled_ppo, {}),
     "online_dpo": (online_dpo, {}),
 }
@@ -194,7 +196,7 @@ def made_up(model, vocabulary):
             shifted = [[struct.unpack("f", struct.pack("f", float(x) + draw.uniform(-width, width)))[0] for x in now] for width in (0.4, 0.6)]
             rollouts.append({"group": group, "prompt_ids": prompt, "response_ids": response, "finish": "stopped", "log_prob": shifted[0],
                              "reference_log_prob": shifted[1], "trainable": [0 if draw.random() < 0.2 else 1 for _ in response],
-                             "reward": 0.25 * ((member + 1) * (group + 2) % 5) if group != 2 else 0.5})
+                             "reward": 0.25 * ((member + 1) * (group + 2) % 7) if group != 2 else 0.5})
     return rollouts
 
 
