@@ -204,8 +204,9 @@ struct Deck {
   // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
   std::string file;  // as the user named it; empty: no file
   std::map<std::string, std::string>
-      origins;                   // "deck.toml:31", "--set run.seed=5"; keys that are absent have their default
-  std::set<std::string> faulty;  // keys and tables that a fault was already found in; "*": all
+      origins;                     // "deck.toml:31", "--set run.seed=5"; keys that are absent have their default
+  std::vector<std::string> notes;  // for people: what was left out, and why
+  std::set<std::string> faulty;    // keys and tables that a fault was already found in; "*": all
 
   // For a fault: the key's origin, else that of its table, else the file.
   std::string where(const std::string& key) const;

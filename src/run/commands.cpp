@@ -25,6 +25,7 @@
 #include "run/command_line.hpp"
 #include "run/convert.hpp"
 #include "run/deck_checks.hpp"
+#include "run/former_rule.hpp"
 #include "run/inputs.hpp"
 #include "run/inspect.hpp"
 #include "run/line_commands.hpp"
@@ -67,6 +68,7 @@ Deck checked_deck(const CommandLine& line, DeckUse use, int ranks) {
   DeckReading reading =
       use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
   if (use == DeckUse::model) reading.deck.model.path = line.model;
+  if (reading.faults.empty()) leave_out_keys_of_former_rule(reading.deck);
   check_deck(reading.deck, use, ranks, reading.faults);
   if (use != DeckUse::model) {
     check_named(reading.deck,
@@ -118,6 +120,7 @@ std::string check_text(const CommandLine& line) {
   }
   text += "\n";
   for (const std::string& sentence : algorithm->describe()) text += "# " + sentence + "\n";
+  for (const std::string& note : inputs.notes) text += "# " + note + "\n";
   std::string table = plan.table();
   for (std::size_t at = 0, end; at < table.size(); at = end + 1) {
     end = table.find('\n', at);

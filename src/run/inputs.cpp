@@ -302,6 +302,7 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
 
 RunInputs open_inputs(const Deck& deck, InputsFor what) {
   RunInputs inputs;
+  inputs.notes = deck.notes;
   std::shared_ptr<const Tokenizer> tokenizer = deck_tokenizer(deck);
   if (!deck.data.task.empty()) {
     inputs.task = make_task(deck.data.task, deck.data.task_keys, tokenizer, locate_in(deck, "data"));

@@ -1,5 +1,6 @@
 """Every learning rule, and the options that need more than the sampler's record, trains on 2 ranks and is on policy at its first update."""
 import math
+import os
 
 from program import Folder, LEARNING_DECK, Report, hashes, lines, run, sets
 
@@ -12,6 +13,7 @@ OPTIONS = {
     "interpolated proximal policy": dict(algorithm__name="decoupled_ppo", algorithm__proximal="interpolate"),
     "clipped product of rloo": dict(algorithm__name="rloo", algorithm__ratio="sequence_sum"),
 }
+WITHOUT_CLIP = ("reinforce", "rloo", "remax", "sapo", "maxrl", "opmd", "m2po", "sft", "online_dpo")
 # Whose losses need what other ranks find out; their weights must not depend on the ranks.
 SHARED = ("decoupled_ppo", "m2po", "remax")
 report = Report()
@@ -89,6 +91,12 @@ with Folder() as folder:
                      without.returncode == 65 and "greedy_reward" in without.stderr, without.stderr)
     moves_the_divergence_weight()
     imitates_what_was_rewarded()
+    quickstart = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs", "quickstart", "quickstart.toml")
+    for name in (*RULES, "sft", "online_dpo"):
+        other = run(["train", quickstart, "--check"] + sets(algorithm__name=name, **({"reference__path": "policy"} if name == "online_dpo" else {})))
+        report.check(f"algorithms: --set chooses {name} over a deck for grpo", other.returncode == 0, other.stderr)
+        # The quickstart's clip_low and the like are told to be left out where they mean nothing.
+        report.check(f"algorithms: {name}: what is left out is told", ("is left out" in other.stdout) == (name in WITHOUT_CLIP), other.stdout[-600:])
     refused = run(["train", deck, "--check"] + sets(algorithm__name="reinforce", algorithm__clip_low=0.1, algorithm__importance_high=3.0))
     report.check("algorithms: keys without a meaning are refused together",
                  refused.returncode == 78 and "clip_low" in refused.stderr and "importance_high" in refused.stderr, refused.stderr)
