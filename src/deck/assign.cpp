@@ -94,6 +94,20 @@ Result assign_list(std::vector<std::string>& field, const KeyFacts& facts, const
   return std::nullopt;
 }
 
+Result assign_list(std::vector<std::int64_t>& field, const KeyFacts& facts, const DeckValue& value) {
+  if (value.kind == Kind::whole)
+    return Refusal{"is a number, not a list", fmt::format("{} = [{}]", facts.name, value_text(value))};
+  if (value.kind != Kind::list) return wrong_type(value);
+  std::vector<std::int64_t> numbers;
+  for (const DeckValue& child : value.list) {
+    std::int64_t number = 0;
+    if (Result refusal = assign_whole(number, facts, child)) return Refusal{"holds a value that " + refusal->found, ""};
+    numbers.push_back(number);
+  }
+  field = std::move(numbers);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string absolute_path(const std::filesystem::path& base, const std::string& path) {

@@ -54,6 +54,8 @@ std::string allowed_text(const KeyField& field, const KeyFacts& facts) {
           return "true or false";
         } else if constexpr (std::is_same_v<Type, std::vector<std::string>>) {
           return "a list of strings";
+        } else if constexpr (std::is_same_v<Type, std::vector<std::int64_t>>) {
+          return "a list, each " + whole_text(facts);
         } else {
           return string_text(facts);
         }

@@ -228,6 +228,10 @@ void visit(EvalTable& t, KeyVisitor& v) {
   v.key(&t.temperature, Facts("temperature", "of those samples").within(0, 1000).may_change());
   v.key(&t.max_new_tokens,
         Facts("max_new_tokens", "the longest answer; 0: that of [generation]").from(0, kLong).may_change());
+  v.key(&t.token_budgets,
+        Facts("token_budgets", "accuracy if answers may have so many tokens and longer ones count as wrong")
+            .from(1, kLong)
+            .may_change());
 }
 
 Facts kept_weights() {

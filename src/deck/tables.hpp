@@ -160,6 +160,7 @@ struct EvalTable {
   std::int64_t samples = 0;   // 0: greedy only
   double temperature = 1.0;
   std::int64_t max_new_tokens = 0;  // 0: generation's
+  std::vector<std::int64_t> token_budgets;
 };
 
 struct ReferenceTable {

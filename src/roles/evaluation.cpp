@@ -87,6 +87,7 @@ std::vector<std::pair<std::string, double>> named_values(const EvaluationResult&
   add("eval_accuracy", result.accuracy);
   add("eval_accuracy_low", result.accuracy_low);
   add("eval_accuracy_high", result.accuracy_high);
+  for (const auto& [tokens, value] : result.accuracy_within) add(fmt::format("eval_accuracy_within_{}", tokens), value);
   add("eval_response_length_mean", result.response_length_mean);
   add("eval_accuracy_sampled", result.accuracy_sampled);
   for (const auto& [k, value] : result.pass_at) add(fmt::format("eval_pass_at_{}", k), value);
@@ -120,6 +121,14 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
     result.accuracy = static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
     std::tie(result.accuracy_low, result.accuracy_high) = wilson_interval(sums[1], sums[0]);
   }
+  std::vector<std::int64_t> within(request.token_budgets.size(), 0);
+  for (const Experience& e : greedy.experiences) {
+    for (std::size_t b = 0; b < within.size(); ++b)
+      within[b] += e.assessment.verdict == Verdict::correct && std::ssize(e.rollout.token) <= request.token_budgets[b];
+  }
+  ranks.sum(std::span<std::int64_t>(within));
+  for (std::size_t b = 0; b < within.size() && sums[1] > 0; ++b)
+    result.accuracy_within[request.token_budgets[b]] = static_cast<double>(within[b]) / static_cast<double>(sums[1]);
   if (result.problems > 0)
     result.response_length_mean = static_cast<double>(sums[2]) / static_cast<double>(result.problems);
   if (request.keep == EvaluationRequest::Keep::rollouts)

@@ -21,6 +21,7 @@ struct EvaluationRequest {
   GenerationRule greedy;                  // sampling.greedy is set
   std::optional<GenerationRule> sampled;  // with `samples` draws a problem
   std::int64_t samples = 0;
+  std::vector<std::int64_t> token_budgets;
   std::uint32_t iteration = 0;  // names the draws: they depend on it and on nothing that ran before
   enum class Keep { counts_only, rollouts } keep = Keep::counts_only;
 };
@@ -34,11 +35,12 @@ struct EvaluationResult {
   // The share of problems whose most frequent answer among the draws is right: texts that the verifier took as answers,
   // of equal numbers the one drawn first; without any answer it is wrong.
   std::optional<double> majority;
-  std::map<std::int64_t, double> pass_at;  // k = 1, 2, 4, ... up to samples, unbiased
-  double response_length_mean = 0;         // greedy
-  bool abandoned = false;                  // a stop was asked for on some rank
-  std::vector<Experience> rollouts;        // greedy ones, then sampled ones, by id; only with Keep::rollouts
-  std::vector<std::string> responses;      // their texts, filled by whoever knows the tokenizer
+  std::map<std::int64_t, double> pass_at;          // k = 1, 2, 4, ... up to samples, unbiased
+  std::map<std::int64_t, double> accuracy_within;  // of greedy answers, those of more tokens being wrong
+  double response_length_mean = 0;                 // greedy
+  bool abandoned = false;                          // a stop was asked for on some rank
+  std::vector<Experience> rollouts;                // greedy ones, then sampled ones, by id; only with Keep::rollouts
+  std::vector<std::string> responses;              // their texts, filled by whoever knows the tokenizer
 };
 
 // Collective. Problems are dealt to the ranks; the result is the same on every rank and any number of them.

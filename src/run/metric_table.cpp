@@ -44,6 +44,8 @@ constexpr Metric kMetrics[] = {
      "val-core/<data>/acc/mean@1", ""},
     {"eval_accuracy_low", "", "lower end of its interval of 95 % (Wilson)", "", ""},
     {"eval_accuracy_high", "", "upper end", "", ""},
+    {"eval_accuracy_within_<n>", "",
+     "greedy accuracy if answers of more than n tokens count as wrong ([eval] token_budgets)", "", ""},
     {"eval_majority_at_<k>", "", "share of problems whose most frequent answer among k samples is right",
      "val-core/<data>/acc/maj@<k>/mean", ""},
     {"eval_accuracy_sampled", "", "mean share of right answers among samples at the evaluation's temperature",

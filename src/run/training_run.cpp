@@ -54,6 +54,7 @@ EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, 
   EvaluationRequest request;
   request.problems = inputs.held_out;
   request.iteration = iteration;
+  request.token_budgets = deck.eval.token_budgets;
   GenerationRule rule = generation_rule(deck, inputs);
   rule.purpose = Purpose::evaluation;
   rule.force_length = 0;
