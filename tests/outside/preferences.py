@@ -2,34 +2,8 @@
 number of ranks."""
 import json
 
-from program import Folder, LEARNING_DECK, Report, TINY_MODEL, hashes, lines, run, sets
+from program import Folder, LEARNING_DECK, PAIRS_DECK, Report, WORDS, hashes, lines, run, sets
 
-WORDS = [f"w{i}" for i in range(12)]
-DECK = """
-title = "preferences"
-[run]
-seed = 3
-iterations = 40
-checkpoint_every = 0
-out = "{out}"
-""" + TINY_MODEL + """[tokenizer]
-kind = "words"
-words = "WORDS"
-[data]
-train = "pairs.jsonl"
-eval = "held_out.jsonl"
-[generation]
-problems_per_iteration = 32
-max_new_tokens = 4
-[algorithm]
-name = "dpo"
-[optimizer]
-learning_rate = 3e-3
-mini_batches = 1
-micro_batch_tokens = 128
-[eval]
-every = 40
-""".replace("WORDS", " ".join(WORDS))
 RULES = {"dpo": {}, "ipo": {}, "simpo": {}, "orpo": dict(algorithm__beta=1.0), "kto": {}}
 report = Report()
 
@@ -50,7 +24,7 @@ def trains(name, settings, ranks, deck):
 with Folder() as folder:
     folder.file("pairs.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(False)))
     folder.file("held_out.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(True)))
-    deck = folder.deck(DECK)
+    deck = folder.deck(PAIRS_DECK)
     for name, settings in RULES.items():
         settings = dict(settings, **({} if name in ("simpo", "orpo") else dict(reference__path="policy")))
         out = trains(name, settings, 2, deck)

@@ -76,6 +76,36 @@ patient = 0.10
 LEARNING_DECK = TINY_DECK.replace('verifier = "operators"', 'verifier = "random"\nprobability = 0.5') + WARM_START
 
 
+# A network over twelve words, and how it learns from pairs of answers; for rules that compare answers.
+WORDS = [f"w{i}" for i in range(12)]
+WORDS_DECK = """
+[run]
+seed = 3
+iterations = 40
+checkpoint_every = 0
+out = "{out}"
+""" + TINY_MODEL + """[tokenizer]
+kind = "words"
+words = "WORDS"
+""".replace("WORDS", " ".join(WORDS))
+PAIRS_DECK = WORDS_DECK + """
+[data]
+train = "pairs.jsonl"
+eval = "held_out.jsonl"
+[generation]
+problems_per_iteration = 32
+max_new_tokens = 4
+[algorithm]
+name = "dpo"
+[optimizer]
+learning_rate = 3e-3
+mini_batches = 1
+micro_batch_tokens = 128
+[eval]
+every = 40
+"""
+
+
 class Report:
     """Prints `ok NAME`, `not ok NAME: why` and `skip NAME: why`; the exit status says whether all went well."""
 

@@ -3,35 +3,9 @@ said inside; and as [reward_model] its score, of the whole answer or of its step
 import json
 import os
 
-from program import Folder, Report, TINY_MODEL, hashes, lines, run, sets
+from program import Folder, PAIRS_DECK, Report, WORDS, WORDS_DECK, hashes, lines, run, sets
 
-WORDS = [f"w{i}" for i in range(12)]
-HEAD = """
-[run]
-seed = 3
-iterations = 40
-checkpoint_every = 0
-out = "{out}"
-""" + TINY_MODEL + """[tokenizer]
-kind = "words"
-words = "WORDS"
-""".replace("WORDS", " ".join(WORDS))
-PAIRS_DECK = HEAD + """
-[data]
-train = "pairs.jsonl"
-eval = "held_out.jsonl"
-[generation]
-problems_per_iteration = 32
-max_new_tokens = 4
-[algorithm]
-name = "reward_model"
-[optimizer]
-learning_rate = 3e-3
-micro_batch_tokens = 128
-[eval]
-every = 40
-"""
-DRAWN_DECK = HEAD.replace("iterations = 40", "iterations = 24") + """
+DRAWN_DECK = WORDS_DECK.replace("iterations = 40", "iterations = 24") + """
 [data]
 train = "prompts.jsonl"
 [generation]
@@ -191,7 +165,7 @@ with Folder() as folder:
     folder.file("pairs.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(False)))
     folder.file("held_out.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(True)))
     folder.file("prompts.jsonl", "".join(json.dumps({"prompt": p["prompt"]}) + "\n" for p in pairs(False)))
-    pairs_deck, drawn_deck = folder.deck(PAIRS_DECK), folder.deck(DRAWN_DECK, name="drawn.toml")
+    pairs_deck, drawn_deck = folder.deck(PAIRS_DECK.replace('"dpo"', '"reward_model"')), folder.deck(DRAWN_DECK, name="drawn.toml")
     found = learns_from_pairs(pairs_deck)
     if found:
         rewards_a_policy(drawn_deck, found)
