@@ -38,8 +38,10 @@ std::int64_t MemoryPlan::total() const {
 
 std::string MemoryPlan::table() const {
   std::string text = "memory a rank, MiB:\n";
-  for (const Line& line : lines)
+  for (const Line& line : lines) {
+    if (line.bytes == 0) continue;
     text += fmt::format("  {:<28} {:>12.2f}\n", line.name, static_cast<double>(line.bytes) / kMiB);
+  }
   return text + fmt::format("  {:<28} {:>12.2f}\n", "sum", static_cast<double>(total()) / kMiB);
 }
 

@@ -25,7 +25,7 @@
 #include "run/command_line.hpp"
 #include "run/convert.hpp"
 #include "run/deck_checks.hpp"
-#include "run/former_rule.hpp"
+#include "run/former_keys.hpp"
 #include "run/inputs.hpp"
 #include "run/inspect.hpp"
 #include "run/line_commands.hpp"
@@ -68,7 +68,7 @@ Deck checked_deck(const CommandLine& line, DeckUse use, int ranks) {
   DeckReading reading =
       use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
   if (use == DeckUse::model) reading.deck.model.path = line.model;
-  if (reading.faults.empty()) leave_out_keys_of_former_rule(reading.deck);
+  if (reading.faults.empty()) leave_out_former_keys(reading.deck);
   check_deck(reading.deck, use, ranks, reading.faults);
   if (use != DeckUse::model) {
     check_named(reading.deck,
@@ -208,6 +208,8 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
     }
     case Command::eval: {
       const Deck deck = checked_deck(line, DeckUse::evaluate, world.size());
+      if (speaks && deck.model.path.empty() && line.model.empty())
+        std::fputs("maxplus: warning: the deck's network has random weights; --model names a trained one\n", stderr);
       const EvaluationResult result = evaluate_deck(deck, line.model, mpi, world);
       if (speaks) {
         std::fputs(evaluation_text(result, line.output).c_str(), stdout);

@@ -191,7 +191,21 @@ ModelFileKind kind_of_model_file(const std::filesystem::path& path) {
   throw Error(ExitCode::data, Fault{path.string(), "is no file of a model", kKinds, ""});
 }
 
-OpenedModel open_network(const std::filesystem::path& path) {
+namespace {
+
+// A run folder stands for its newest checkpoint.
+std::filesystem::path newest_of_run(const std::filesystem::path& path) {
+  const std::filesystem::path latest = path / "checkpoints" / "latest";
+  if (!is_file(latest) || is_file(path / kConfigFile)) return path;
+  std::string name = text_of(latest);
+  while (!name.empty() && (name.back() == '\n' || name.back() == '\r')) name.pop_back();
+  return path / "checkpoints" / name;
+}
+
+}  // namespace
+
+OpenedModel open_network(const std::filesystem::path& asked) {
+  const std::filesystem::path path = newest_of_run(asked);
   switch (kind_of_model_file(path)) {
     case ModelFileKind::folder: return open_folder(path);
     case ModelFileKind::gguf: return open_gguf(path);
@@ -219,7 +233,9 @@ OpenedModel with_tokenizer(OpenedModel model, const std::filesystem::path& path)
 
 }  // namespace
 
-OpenedModel open_model(const std::filesystem::path& path) { return with_tokenizer(open_network(path), path); }
+OpenedModel open_model(const std::filesystem::path& path) {
+  return with_tokenizer(open_network(path), newest_of_run(path));
+}
 
 OpenedModel open_critic_of_checkpoint(const std::filesystem::path& path) {
   if (kind_of_model_file(path) != ModelFileKind::checkpoint) {

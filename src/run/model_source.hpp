@@ -37,7 +37,8 @@ struct OpenedModel {
   std::map<std::string, std::string> companions;
 };
 
-// Throws Error(no_input) when there is nothing there, Error(data) when it cannot be used. Needs no MPI.
+// A run folder is its newest checkpoint. Throws Error(no_input) when there is nothing there, Error(data) when it cannot
+// be used. Needs no MPI.
 OpenedModel open_model(const std::filesystem::path& path);
 // The same, but the tokenizer is left out.
 OpenedModel open_network(const std::filesystem::path& path);

@@ -337,10 +337,17 @@ void Recorder::iteration(const MetricsRow& row, const RunState& state) {
   std::string detail;
   if (row.has("reward_mean")) detail = fmt::format("reward {:.3f}", row.number("reward_mean"));
   if (row.has("response_length_mean")) detail += fmt::format("  length {:.1f}", row.number("response_length_mean"));
-  if (!evaluations_.empty()) detail += fmt::format("  held-out {:.3f}", evaluations_.back().number("eval_accuracy"));
+  if (row.has("preference_accuracy")) detail += fmt::format("  right pairs {:.3f}", row.number("preference_accuracy"));
+  if (row.has("eval_preference_accuracy"))
+    detail += fmt::format("  held-out {:.3f}", row.number("eval_preference_accuracy"));
+  if (!evaluations_.empty()) {
+    detail += fmt::format("  held-out {:.3f}", evaluations_.back().number("eval_accuracy"));
+    if (!row.has("eval_accuracy"))
+      detail += fmt::format(" (iteration {:.0f})", evaluations_.back().number("iteration"));
+  }
   if (state.iteration == 0) {
     if (!evaluations_.empty())
-      event(fmt::format("after the warm start: held-out accuracy {:.3f}", evaluations_.back().number("eval_accuracy")));
+      event(fmt::format("at the start: held-out accuracy {:.3f}", evaluations_.back().number("eval_accuracy")));
     return;
   }
   if (progress_noun_ != "iteration") {

@@ -116,6 +116,12 @@ ExitCode TrainingRun::run() {
   }
   if (!options_.gradients_file.empty()) write_first_gradient();
   resume_or_start();
+  if (deck_.run.iterations > 0 && algorithm_->value_iterations() >= deck_.run.iterations) {
+    recorder_->warn(
+        fmt::format("the policy will not move: only the critic learns in the first {} iterations, and there "
+                    "are {} ([algorithm] value_iterations)",
+                    algorithm_->value_iterations(), deck_.run.iterations));
+  }
 
   const std::int64_t iterations = iterations_in_all();
   const std::int64_t last = deck_.run.stop_after > 0 ? std::min(iterations, deck_.run.stop_after) : iterations;
@@ -246,6 +252,7 @@ TrainingRun::Next TrainingRun::iterate() {
   move_kl_coefficient(&row);
   refresh_reference();
   recorder_->rollouts(collected.experiences, iteration);
+  warn_of_unjudged(row);
   const double seconds = timer.seconds();
   row.set("seconds_iteration", maximum_of(world_, seconds));
   longest_iteration_s_ = std::max(longest_iteration_s_, seconds);
@@ -260,6 +267,19 @@ TrainingRun::Next TrainingRun::iterate() {
               "easier or harder problems, a larger group_size, a higher temperature; the state is saved"});
   }
   return finish_iteration(std::move(row));
+}
+
+// That nothing is learned has a cause that no reward shows.
+void TrainingRun::warn_of_unjudged(const MetricsRow& row) {
+  if (warned_of_unjudged_ || !row.has("verdict_gold_unusable")) return;
+  const double unusable = row.number("verdict_gold_unusable"), crashed = row.number("verdict_crashed");
+  if (unusable + crashed < row.number("rollouts")) return;
+  warned_of_unjudged_ = true;
+  recorder_->warn(
+      fmt::format("no answer of this iteration could be judged, so nothing is learned: for {:.0f} of {:.0f} "
+                  "the problem has no answer that the verifier can compare with, {:.0f} judgements crashed "
+                  "(for files: [data] answer_key)",
+                  unusable, row.number("rollouts"), crashed));
 }
 
 // Evaluation if due, the line, the checkpoint; then whether to stop. If a stop is asked for during the evaluation, the

@@ -101,6 +101,7 @@ class TrainingRun {
   void fill_greedy_rewards(std::vector<Experience>* experiences, const std::vector<Rollout>& greedy);
   std::optional<ValueReport> train_critic(const StepRequest& policy, std::int64_t number);
   std::vector<StepReport> train_on(Collected* collected, std::int64_t iteration);
+  void warn_of_unjudged(const MetricsRow& row);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
   void evaluate_answers(MetricsRow* row);
   Next finish_iteration(MetricsRow row);  // evaluation if due, the line, the checkpoint
@@ -129,7 +130,8 @@ class TrainingRun {
   std::int64_t baseline_bytes_ = 0;                // resident before the engine was built
   std::vector<std::vector<Experience>> recorded_;  // of `replay`: by iteration
   double longest_iteration_s_ = 0, checkpoint_s_ = 0, longest_checkpoint_s_ = 0;
-  bool saved_ = false;              // the state as it stands is in a checkpoint
+  bool saved_ = false;  // the state as it stands is in a checkpoint
+  bool warned_of_unjudged_ = false;
   bool gradient_written_ = false;   // of `replay --gradients`
   std::int64_t steps_skipped_ = 0;  // in this iteration
   std::string stop_reason_;

@@ -1,4 +1,4 @@
-#include "run/former_rule.hpp"
+#include "run/former_keys.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/strings.hpp"
 #include "deck/keys.hpp"
 #include "rl/algorithms/algorithm.hpp"
 
@@ -50,7 +51,32 @@ std::optional<std::string> key_without_meaning(const std::string& found) {
   return found.substr(kTable.size(), found.find(' ', kTable.size()) - kTable.size());
 }
 
-}  // namespace
+void leave_out_former_shape(Deck& deck) {
+  if (!is_set(deck, "model.path")) return;
+  const ModelTable none;
+  ModelTable& model = deck.model;
+  std::vector<std::string> left_out;
+  const auto leave_out = [&](const char* name, auto& value, const auto& fresh) {
+    const std::string key = std::string("model.") + name;
+    if (!deck.origins.contains(key) || is_set(deck, key)) return;
+    value = fresh;
+    deck.origins.erase(key);
+    left_out.emplace_back(name);
+  };
+  leave_out("family", model.family, none.family);
+  leave_out("width", model.width, none.width);
+  leave_out("layers", model.layers, none.layers);
+  leave_out("heads", model.heads, none.heads);
+  leave_out("kv_heads", model.kv_heads, none.kv_heads);
+  leave_out("head_width", model.head_width, none.head_width);
+  leave_out("ffn_width", model.ffn_width, none.ffn_width);
+  leave_out("window", model.window, none.window);
+  leave_out("norm_epsilon", model.norm_epsilon, none.norm_epsilon);
+  leave_out("rotary_theta", model.rotary_theta, none.rotary_theta);
+  leave_out("tie_embeddings", model.tie_embeddings, none.tie_embeddings);
+  if (!left_out.empty())
+    deck.notes.push_back(fmt::format("[model] {} of the deck are left out: path says them", join(left_out, ", ")));
+}
 
 void leave_out_keys_of_former_rule(Deck& deck) {
   if (!is_set(deck, "algorithm.name")) return;
@@ -66,6 +92,13 @@ void leave_out_keys_of_former_rule(Deck& deck) {
     std::visit([&](auto* value) { *value = *std::get<std::decay_t<decltype(value)>>(*fresh); }, *field);
     deck.origins.erase("algorithm." + *key);
   }
+}
+
+}  // namespace
+
+void leave_out_former_keys(Deck& deck) {
+  leave_out_former_shape(deck);
+  leave_out_keys_of_former_rule(deck);
 }
 
 }  // namespace maxplus
