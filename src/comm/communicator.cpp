@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -92,7 +93,7 @@ struct Communicator::Impl {
     if (!owned) return;
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized) return;
+    if (finalized || std::uncaught_exceptions() > 0) return;  // by an exception: the others may be elsewhere
     if (shadow != MPI_COMM_NULL) MPI_Comm_free(&shadow);
     MPI_Comm_free(&comm);
   }

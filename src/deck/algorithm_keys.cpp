@@ -30,7 +30,7 @@ void visit(AlgorithmTable& t, KeyVisitor& v) {
   v.key(&t.kl_target,
         Facts("kl_target",
               "divergence a token (kl_reference) to hold: the weight is multiplied after each iteration by "
-              "1 + e rollouts / kl_horizon, e = kl_reference / kl_target - 1 within +-0.2")
+              "1 + e min(rollouts / kl_horizon, 1), e = kl_reference / kl_target - 1 within +-0.2")
             .above(0, 1e6)
             .absent("the weight stays"));
   v.key(&t.kl_horizon, Facts("kl_horizon", "rollouts over which the weight follows").above(0, 1e12).absent("10000"));

@@ -110,6 +110,21 @@ Fault syntax_fault(const std::string& where, const toml::parse_error& error) {
           "key = value, with strings in quotes", ""};
 }
 
+// The parser follows the parts of a dotted name one call into the other. The number of the first line whose header or
+// key has too many; 0: none.
+std::int64_t line_of_deep_name(std::string_view toml) {
+  constexpr std::ptrdiff_t kMostParts = 1000;
+  std::int64_t number = 0;
+  while (!toml.empty()) {
+    const std::string_view line = toml.substr(0, toml.find('\n'));
+    toml.remove_prefix(std::min(line.size() + 1, toml.size()));
+    ++number;
+    const std::string_view name = line.substr(0, line.find('='));
+    if (std::count(name.begin(), name.end(), '.') > kMostParts) return number;
+  }
+  return 0;
+}
+
 std::string read_bytes(const std::string& file) {
   namespace fs = std::filesystem;
   const auto refuse = [&file](const std::string& found) -> std::string {
@@ -180,6 +195,11 @@ void DeckSource::read_file(const std::string& file, std::vector<Fault>& faults) 
 
 void DeckSource::read_text(std::string_view toml, const std::string& file, std::vector<Fault>& faults) {
   file_ = file;
+  if (const std::int64_t line = line_of_deep_name(toml); line > 0) {
+    broken_ = true;
+    faults.push_back({where(line), "a name of more than a thousand parts", "table.key", ""});
+    return;
+  }
   try {
     root_ = convert(toml::parse(toml, std::string_view(file)), 0);
   } catch (const toml::parse_error& error) {

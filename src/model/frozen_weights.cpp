@@ -104,6 +104,7 @@ void FrozenWeights::keep(const Stream& stream, const Part& part, std::int64_t la
 }
 
 void FrozenWeights::load(const Stream& stream, std::shared_ptr<const WeightSource> source) {
+  const std::string where = source->where();
   const WeightPlan plan(config_, *source);
   const CheckedWeights checked(std::move(source), plan.weights());
   const std::vector<WeightSpec> specs = find_family(config_.family, "model").weights(config_);
@@ -114,6 +115,7 @@ void FrozenWeights::load(const Stream& stream, std::shared_ptr<const WeightSourc
     const Parameter& wanted = plan.weights().parameters()[i];
     values.resize(static_cast<std::size_t>(wanted.global_size()));
     checked.read(i, values);
+    if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) refuse_not_finite(where);
     if (specs[i].layer < 0) {
       const Parameter* outside = window_.find(wanted.name);
       MAXPLUS_REQUIRE(outside != nullptr, "a weight outside of layers");

@@ -133,6 +133,11 @@ void copy_other_heads(const Stream& stream, const WeightSet& from, WeightSet& we
   });
 }
 
+void refuse_not_finite(const std::string& where) {
+  throw Error(ExitCode::data,
+              Fault{where, "holds weights that are not finite", "numbers", "another copy of the model"});
+}
+
 std::string hash_of_weights(const CheckedWeights& weights, const WeightSet& plan) {
   std::vector<std::size_t> order(plan.parameters().size());
   std::iota(order.begin(), order.end(), std::size_t{0});

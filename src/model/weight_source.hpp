@@ -75,6 +75,9 @@ class CheckedWeights {
   std::vector<std::size_t> place_;
 };
 
+// A network that is only asked must give numbers: throws Error(ExitCode::data).
+[[noreturn]] void refuse_not_finite(const std::string& where);
+
 // WeightSet::hash of these weights, without holding more than one tensor.
 std::string hash_of_weights(const CheckedWeights& weights, const WeightSet& plan);
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/elementwise.hpp"
+
 namespace maxplus {
 
 namespace {
@@ -77,11 +79,13 @@ Engine::Frozen::Frozen(const ModelConfig& model, StoredType type, const EngineSh
               without_drawing(shape.limits), stream, arena, arena, kept ? &*kept : nullptr) {}
 
 double Engine::load(Frozen& frozen, std::shared_ptr<const WeightSource> source) {
+  const std::string where = source->where();
   if (frozen.plain) {
     load_weights(std::move(source), *frozen.plain);
   } else {
     frozen.kept->load(stream_, std::move(source));
   }
+  if (frozen.plain && ops::count_not_finite(stream_, frozen.plain->all()) > 0) refuse_not_finite(where);
   frozen.network.pack_weights();
   return frozen.kept ? frozen.kept->relative_error() : 0.0;
 }

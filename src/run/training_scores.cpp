@@ -1,6 +1,7 @@
 // What a run finds out about rollouts: the judge's reward and the reward model's, log-probabilities under the reference
 // and under the policy at the start of the iteration, and the reward of the greedy answer.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -15,6 +16,18 @@
 #include "run/training_run.hpp"
 
 namespace maxplus {
+
+namespace {
+
+// What a network beside the policy says decides how the policy moves.
+void require_finite(std::span<const float> values, const char* table) {
+  if (std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) return;
+  throw Error(ExitCode::numeric,
+              Fault{"", fmt::format("{} gave a value that is not finite", table), "numbers; nothing was trained on it",
+                    "another model, or [model] compute = \"f32\"; the newest checkpoint is good"});
+}
+
+}  // namespace
 
 std::vector<std::vector<float>> TrainingRun::score(Transformer& transformer,
                                                    std::span<const Experience* const> experiences) {
@@ -83,6 +96,7 @@ void TrainingRun::add_model_scores(std::span<const Problem* const> problems, std
   const ScoreRule rule = score_rule(table);
   const std::vector<float> score = score_answers(*engine_->reward_model(), asked, engine_->shape().limits.batch_tokens,
                                                  rule, inputs_.model.tokenizer.get());
+  require_finite(score, "[reward_model]");
   for (std::size_t i = 0; i < score.size(); ++i) {
     Assessment& assessment = (*assessments)[i];
     assessment.part.push_back(score[i]);
@@ -100,6 +114,7 @@ void TrainingRun::fill_reference(std::span<Experience> experiences) {
   }
   std::vector<std::vector<float>> log_prob =
       score(*engine_->reference(), std::vector<const Experience*>(asked.begin(), asked.end()));
+  for (const std::vector<float>& of_rollout : log_prob) require_finite(of_rollout, "[reference]");
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->assessment.reference_log_prob = std::move(log_prob[i]);
 }
 

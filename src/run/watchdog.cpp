@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <fstream>
 #include <new>
 #include <utility>
@@ -60,6 +61,8 @@ Watchdog::Watchdog(const Communicator& world, double limit_s, std::string log_pa
 Watchdog::~Watchdog() {
   stop_ = true;
   if (thread_.joinable()) thread_.join();
+  // A rank that leaves by an exception must not wait for the others.
+  if (std::uncaught_exceptions() > 0) return;
   if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
   if (node_ != MPI_COMM_NULL) MPI_Comm_free(&node_);
 }

@@ -48,7 +48,7 @@ def moves_the_divergence_weight():
     for row in rows:
         fine = fine and math.isclose(row["kl_coefficient"], weight, rel_tol=1e-12)
         error = min(max(row["kl_reference"] / 1e-6 - 1, -0.2), 0.2)
-        weight *= 1 + error * row["rollouts"] / 1000
+        weight *= 1 + error * min(row["rollouts"] / 1000, 1)
     report.check("algorithms: the KL weight follows its formula", fine and len({row["kl_coefficient"] for row in rows}) == len(rows), rows)
     # With one update an iteration the divergence is that of the policy that drew: 0 where that is the reference.
     zero = [row["iteration"] for row in rows if row["kl_reference"] == 0]

@@ -11,7 +11,7 @@ namespace maxplus {
 double KlController::next(double coefficient, double divergence, std::int64_t rollouts) const {
   constexpr double kMostError = 0.2;
   const double error = std::clamp(divergence / target - 1, -kMostError, kMostError);
-  return std::max(0.0, coefficient * (1 + error * static_cast<double>(rollouts) / horizon));
+  return coefficient * (1 + error * std::min(static_cast<double>(rollouts) / horizon, 1.0));
 }
 
 std::optional<KlController> kl_controller(const AlgorithmTable& table, std::vector<Fault>& faults) {

@@ -1,7 +1,7 @@
 #pragma once
 // A coefficient of the KL term that follows the divergence (Ziegler et al., "Fine-tuning language models from human
 // preferences", 2019, arXiv 1909.08593, section 2.2): after an iteration of n rollouts with the mean divergence KL,
-//   e = clip(KL / target - 1, -0.2, 0.2),  coefficient *= 1 + e n / horizon
+//   e = clip(KL / target - 1, -0.2, 0.2),  coefficient *= 1 + e min(n / horizon, 1)
 
 #include <cstdint>
 #include <optional>
