@@ -2,7 +2,8 @@
 # Every longer check that needs no quiet machine, one after the other; each writes its results beside itself. Needs
 # build/maxplus (jobscripts/setup.sh) and a network for the published model.
 #
-#   bash validation/nightly.sh [PEERS_FOLDER]      what validation/peers/install.sh made; without it four checks are left out
+#   bash validation/nightly.sh [PEERS_FOLDER]      what validation/peers/install.sh made; without it four checks are left out,
+#                                                  and without chromium that of the report
 set -u
 cd "$(dirname "$0")/.." || exit 1
 peers=${1:-}
@@ -16,6 +17,12 @@ check python3 validation/quickstart/run.py
 check python3 validation/determinism/run.py
 check python3 validation/verify/run.py
 check python3 validation/algorithms/learn.py
+if command -v chromium > /dev/null; then
+  browser=$(mktemp -d)
+  check bash validation/report/install.sh "$browser"
+  check "$browser/bin/python3" validation/report/run.py
+  rm -rf "$browser"
+fi
 check bash validation/models/sanitizers.sh
 check bash inputs/smollm2/fetch.sh
 check python3 validation/smollm2/learn.py "$model"

@@ -226,8 +226,11 @@ void add_own(Options& options, CommandLine& line) {
       options.value("--gradients", "FILE", "write the first step's gradients (safetensors)",
                     [&](const std::string& text) { line.gradients = text; });
       break;
-    case Command::inspect:
     case Command::report:
+      options.flag("--tensorboard", "event files for TensorBoard too, in RUN/tensorboard (DIR/tensorboard/NAME)",
+                   [&] { line.events = CommandLine::Events::tensorboard; });
+      break;
+    case Command::inspect:
     case Command::print: break;
   }
   add_common(options, line);

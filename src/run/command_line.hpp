@@ -73,6 +73,7 @@ struct CommandLine {
   AdvantageOptions advantage;
   std::optional<std::string> gradients;                             // of replay
   enum class Network { policy, critic } network = Network::policy;  // of convert
+  enum class Events { none, tensorboard } events = Events::none;    // of report
 };
 
 // Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train --check`).

@@ -63,7 +63,11 @@ const std::vector<CommandEntry>& command_table() {
        "network that gave its values: a sequence classifier with one label, whose score every token has.",
        "maxplus convert runs/first/checkpoints/iteration-000200.h5 models/first"},
       {Command::report, "report", "RUN...", "a page with the curves of one or more runs",
-       "Reads run folders and writes report/index.html, one file that needs no network, and its figures.",
+       "Reads run folders and writes report/index.html, one file that needs no network, and its figures. Prints a line "
+       "an\n"
+       "alarm (what is wrong in the metrics, and what helps: docs/report.md), then the path of the page. Runs whose "
+       "decks\n"
+       "differ in the seed alone are drawn as their mean with a band.",
        "maxplus report runs/first runs/second"},
   };
   return entries;

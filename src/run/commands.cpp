@@ -30,7 +30,7 @@
 #include "run/inspect.hpp"
 #include "run/line_commands.hpp"
 #include "run/model_commands.hpp"
-#include "run/report.hpp"
+#include "run/report/report.hpp"
 #include "run/rollout_records.hpp"
 #include "run/stop_signals.hpp"
 #include "run/training_run.hpp"
@@ -182,8 +182,12 @@ int run_alone(const CommandLine& line) {
     case Command::report: {
       const std::vector<fs::path> runs(line.runs.begin(), line.runs.end());
       const fs::path out = line.out ? fs::path(*line.out) : runs.front() / "report";
-      write_report(runs, out);
-      std::fputs(((out / "index.html").string() + "\n").c_str(), stdout);
+      ReportOptions options;
+      if (line.events == CommandLine::Events::tensorboard) {
+        options.tensorboard = line.out ? ReportOptions::TensorBoard::under_out : ReportOptions::TensorBoard::beside_run;
+      }
+      const Report report = write_report(runs, out, options);
+      std::fputs((line.output == CommandLine::Output::json ? report.json() : report.lines()).c_str(), stdout);
       return 0;
     }
     default: break;

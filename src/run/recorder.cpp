@@ -18,7 +18,7 @@
 #include "run/build_info.hpp"
 #include "run/checkpointing.hpp"
 #include "run/machine.hpp"
-#include "run/report.hpp"
+#include "run/report/report.hpp"
 #include "run/rollout_records.hpp"
 #include "verify/response_text.hpp"
 
@@ -420,7 +420,8 @@ void Recorder::finish(const RunState& state, double elapsed_s, Ending ending, co
                                             : reason);
   if (ending != Ending::stopped) {
     try {
-      write_report({fs::path(folder_)}, fs::path(folder_) / "report");
+      const Report report = write_report({fs::path(folder_)}, fs::path(folder_) / "report", {});
+      for (const Alarm& alarm : report.alarms) log_.event(alarm.line());
     } catch (const Error& error) {
       log_.warning(fmt::format("no report: {}", error.what()));
     }

@@ -1,4 +1,5 @@
 """The short form of the quickstart learns within a minute, writes a report, and its records hold what scripts rely on."""
+import json
 import os
 import time
 
@@ -31,6 +32,13 @@ with Folder() as folder:
         page = read(out + "/report/index.html").decode("utf-8")
         report.check("quickstart_short: the report needs no network", "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page)
         report.check("quickstart_short: the summary names the report", "report/index.html" in done.stdout and "held-out accuracy" in done.stdout, done.stdout)
+        told = run(["report", out, "--json", "--tensorboard"])
+        if report.check("quickstart_short: report --json", told.returncode == 0, told.stderr):
+            told = json.loads(told.stdout)
+            report.check("quickstart_short: the report of a healthy run has no alarm", told["alarms"] == [], told["alarms"])
+            report.check("quickstart_short: the report names its files", all(os.path.getsize(path) > 0 for path in
+                         [told["page"], *told["figures"], *told["tensorboard"]]) and len(told["figures"]) >= 12, told)
+            report.check("quickstart_short: the report tells tokens apart", " title='p 0." in read(told["page"]).decode("utf-8"))
         again = run(["train", out + "/deck.toml", "--check"])
         report.check("quickstart_short: the effective deck loads again", again.returncode == 0, again.stderr)
 report.finish()

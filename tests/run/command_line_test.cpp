@@ -93,6 +93,8 @@ TEST(CommandLine, EveryCommandHasItsArguments) {
   EXPECT_EQ(replay.gradients, "g.safetensors");
   EXPECT_EQ(parse("inspect f").file, "f");
   EXPECT_EQ(parse("report a b c").runs, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(parse("report a").events, CommandLine::Events::none);
+  EXPECT_EQ(parse("report a --tensorboard").events, CommandLine::Events::tensorboard);
 }
 
 TEST(CommandLine, HelpVersionAndBuildInfoArePrinted) {
