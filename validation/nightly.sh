@@ -16,6 +16,7 @@ check python3 validation/quickstart/run.py
 check python3 validation/determinism/run.py
 check python3 validation/verify/run.py
 check python3 validation/algorithms/learn.py
+check python3 validation/verify/hostile.py
 check bash validation/models/sanitizers.sh
 check bash inputs/smollm2/fetch.sh
 check python3 validation/smollm2/learn.py "$model"
