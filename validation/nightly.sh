@@ -23,6 +23,7 @@ if command -v chromium > /dev/null; then
   check "$browser/bin/python3" validation/report/run.py
   rm -rf "$browser"
 fi
+check python3 validation/verify/hostile.py
 check bash validation/models/sanitizers.sh
 check bash inputs/smollm2/fetch.sh
 check python3 validation/smollm2/learn.py "$model"

@@ -28,6 +28,7 @@
 #include "run/former_keys.hpp"
 #include "run/inputs.hpp"
 #include "run/inspect.hpp"
+#include "run/judged_programs.hpp"
 #include "run/line_commands.hpp"
 #include "run/model_commands.hpp"
 #include "run/report/report.hpp"
@@ -105,7 +106,7 @@ std::string check_text(const CommandLine& line) {
   const int ranks = line.ranks.value_or(1);
   const Deck deck = checked_deck(line, DeckUse::train, ranks);
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(deck.algorithm, deck.generation.max_new_tokens);
-  const RunInputs inputs = open_inputs(deck, InputsFor::training);
+  const RunInputs inputs = open_inputs(deck, InputsFor::training, nullptr);
   if (deck.warm_start) {
     if (deck.warm_start->stage.empty()) open_demonstrations(deck, inputs, -1);
     for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s)
@@ -196,7 +197,7 @@ int run_alone(const CommandLine& line) {
 }
 
 int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Communicator& world,
-                 std::optional<double> seconds_left) {
+                 std::optional<double> seconds_left, const std::shared_ptr<const Broker>& broker) {
   const bool speaks = world.rank() == 0;
   switch (line.command) {
     case Command::train:
@@ -207,6 +208,7 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
       options.replay_file = line.command == Command::replay ? line.file : "";
       options.gradients_file = line.gradients.value_or("");
       options.recorder = {line.verbosity, line.progress, line.output, command_name(line.command)};
+      options.broker = broker;
       TrainingRun run(checked_deck(line, use, world.size()), mpi, world, std::move(options));
       return static_cast<int>(run.run());
     }
@@ -214,7 +216,7 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
       const Deck deck = checked_deck(line, DeckUse::evaluate, world.size());
       if (speaks && deck.model.path.empty() && line.model.empty())
         std::fputs("maxplus: warning: the deck's network has random weights; --model names a trained one\n", stderr);
-      const EvaluationResult result = evaluate_deck(deck, line.model, mpi, world);
+      const EvaluationResult result = evaluate_deck(deck, line.model, mpi, world, broker);
       if (speaks) {
         std::fputs(evaluation_text(result, line.output).c_str(), stdout);
         if (line.out) write_evaluation(*line.out, result);
@@ -264,6 +266,7 @@ int leave_with(const Error& error, MPI_Comm farewell) {
 
 int start_ranks(const CommandLine& line, int* argc, char*** argv) {
   const std::optional<double> seconds_left = line.command == Command::train ? scheduler_seconds_left() : std::nullopt;
+  const std::shared_ptr<const Broker> broker = broker_for(line);
   install_stop_signals();
   prepare_hdf5();
   const DeviceRuntime runtime;
@@ -275,7 +278,7 @@ int start_ranks(const CommandLine& line, int* argc, char*** argv) {
     // MAXPLUS_CHECK_COLLECTIVES, set in tests: every collective first compares its signature on all ranks.
     const bool checked = std::getenv("MAXPLUS_CHECK_COLLECTIVES") != nullptr;
     const Communicator world = mpi.world(checked ? Communicator::Checking::on : Communicator::Checking::off);
-    code = run_on_ranks(line, mpi, world, seconds_left);
+    code = run_on_ranks(line, mpi, world, seconds_left, broker);
   } catch (...) {
     code = leave_with(as_error(std::current_exception()), farewell);
   }

@@ -12,6 +12,7 @@
 #include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "run/text_choice.hpp"
+#include "verify/sandbox/policy.hpp"
 
 namespace maxplus {
 
@@ -91,8 +92,9 @@ std::vector<std::string> verifiers_of(const ProblemSource* train, std::span<cons
   return {names.begin(), names.end()};
 }
 
-void open_rewards(const Deck& deck, InputsFor what, RunInputs* inputs) {
+void open_rewards(const Deck& deck, InputsFor what, std::shared_ptr<const Broker> broker, RunInputs* inputs) {
   RewardContext context;
+  context.broker = std::move(broker);
   context.seed = static_cast<std::uint64_t>(deck.run.seed);
   context.folder = std::filesystem::path(deck.file).parent_path().string();
   if (inputs->task) context.default_verifier = inputs->task->verifier();
@@ -300,7 +302,7 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
   }
 }
 
-RunInputs open_inputs(const Deck& deck, InputsFor what) {
+RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Broker> broker) {
   RunInputs inputs;
   inputs.notes = deck.notes;
   std::shared_ptr<const Tokenizer> tokenizer = deck_tokenizer(deck);
@@ -353,7 +355,10 @@ RunInputs open_inputs(const Deck& deck, InputsFor what) {
   if (learns_from_answers(deck, what)) {
     open_answers(deck, held_out, &inputs);
   } else {
-    open_rewards(deck, what, &inputs);
+    open_rewards(deck, what, std::move(broker), &inputs);
+  }
+  for (const auto& reward : {inputs.reward, inputs.evaluation_reward}) {
+    if (reward != nullptr) inputs.sandbox = weaker_tier(inputs.sandbox, reward->confinement());
   }
   return inputs;
 }

@@ -33,6 +33,7 @@ struct RunInputs {
   std::int64_t longest_recorded = 0;  // of `replay` and of answers in a file: the longest prompt and response together
   std::shared_ptr<const RewardFunction> reward, evaluation_reward;
   std::vector<std::int32_t> stop;  // token ids that end a rollout
+  std::string sandbox;             // the weakest tier that judged programs run in; empty: none are started
   std::vector<std::string> notes;  // for the log: lines left out, sizes
 };
 
@@ -51,7 +52,8 @@ enum class InputsFor { training, replay, evaluation };
 void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults);
 
 // Throws with all faults of the deck's keys (78), of files (65, 66).
-RunInputs open_inputs(const Deck& deck, InputsFor what);
+// `broker`: who starts judged programs; null: nothing will be judged.
+RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Broker> broker);
 
 // Demonstrations of a warm-start stage (index into [[warm_start.stage]], or -1: the table itself).
 std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage);

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "deck/deck.hpp"
 #include "run/json_lines.hpp"
+#include "run/judged_programs.hpp"
 #include "text/json_line.hpp"
 #include "text/line_file.hpp"
 #include "verify/reward_function.hpp"
+#include "verify/sandbox/broker.hpp"
 #include "verify/score_line.hpp"
 #include "verify/verifier_pool.hpp"
 
@@ -21,10 +24,13 @@ std::vector<std::string> score_lines(const CommandLine& line) {
   const Deck deck = empty_deck_with(set);
   const RewardTable& table = deck.reward;
   RewardContext context;
+  if (line.verifier == "code_tests" || line.verifier == "command") context.broker = std::make_shared<const Broker>();
   context.locate = [&deck](std::string_view key) {
     return deck.where(key.empty() ? "reward" : "reward." + std::string(key));
   };
   const std::shared_ptr<const RewardFunction> reward = make_reward_function(table, context);
+  if (const std::string unsafe = unconfined_warning(reward->confinement()); !unsafe.empty())
+    Log(0, line.verbosity).warning(unsafe);
   std::vector<Json> lines;
   std::vector<JudgeItem> items;
   for (const NumberedLine& input : filled_lines(line.file)) {

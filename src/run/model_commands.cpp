@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "data/problem_file.hpp"
 #include "io/checkpoint_file.hpp"
 #include "roles/engine.hpp"
 #include "roles/exchange.hpp"
 #include "roles/scorer.hpp"
+#include "run/judged_programs.hpp"
 #include "run/line_input.hpp"
 #include "run/machine.hpp"
 #include "run/model_source.hpp"
@@ -219,13 +221,15 @@ std::vector<std::string> tokenize_lines(const Deck& deck, const std::filesystem:
 }
 
 EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& path, const MpiEnvironment& mpi,
-                               const Communicator& world) {
+                               const Communicator& world, std::shared_ptr<const Broker> broker) {
   Deck asked = deck;
   if (!path.empty()) {
     asked.model.path = path.string();
     asked.tokenizer.kind = asked.tokenizer.path = asked.tokenizer.end_token = "";  // chat keys stay
   }
-  const RunInputs inputs = open_inputs(asked, InputsFor::evaluation);
+  const RunInputs inputs = open_inputs(asked, InputsFor::evaluation, std::move(broker));
+  if (const std::string unsafe = unconfined_warning(inputs.sandbox); !unsafe.empty())
+    Log(world.rank(), Verbosity::normal).warning(unsafe);
   if (inputs.held_out.empty()) {
     throw Error(ExitCode::config, Fault{deck.where("data"), "the deck names no held-out problems",
                                         "[data] eval = \"FILE\" or a task", ""});

@@ -31,6 +31,6 @@ std::vector<std::string> tokenize_lines(const Deck& deck, const std::filesystem:
 
 // Collective. Held-out accuracy of a model (empty path: the deck's) under a deck.
 EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& model, const MpiEnvironment& mpi,
-                               const Communicator& world);
+                               const Communicator& world, std::shared_ptr<const Broker> broker);
 
 }  // namespace maxplus

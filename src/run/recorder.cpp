@@ -17,6 +17,7 @@
 #include "io/checkpoint_file.hpp"
 #include "run/build_info.hpp"
 #include "run/checkpointing.hpp"
+#include "run/judged_programs.hpp"
 #include "run/machine.hpp"
 #include "run/report/report.hpp"
 #include "run/rollout_records.hpp"
@@ -199,6 +200,7 @@ void Recorder::begin_files(const RunState& state, const Engine& engine, std::int
   manifest_["threads"] = deck_.run.threads;
   manifest_["model"] = inputs_.model.description;
   manifest_["inputs"] = nlohmann::json::parse(inputs_record(inputs_, engine.shape().arithmetic));
+  if (!inputs_.sandbox.empty()) manifest_["sandbox"] = inputs_.sandbox;
   manifest_["restarts"] = state.restarts;
   for (const MemoryPlan::Line& line : plan.lines) manifest_["memory_plan_bytes"][line.name] = line.bytes;
   manifest_["memory_baseline_bytes"] = baseline_bytes;  // resident before anything of the plan was allocated
@@ -208,6 +210,11 @@ void Recorder::begin_files(const RunState& state, const Engine& engine, std::int
   event(fmt::format("{}: {} ranks on {} nodes, {} threads a rank, {} ({}), {}", version_text(), world_.size(), nodes_,
                     deck_.run.threads, processor_name(), instruction_set(), inputs_.model.description));
   for (const std::string& note : inputs_.notes) event(note);
+  if (const std::string unsafe = unconfined_warning(inputs_.sandbox); !unsafe.empty()) {
+    warn(unsafe);
+  } else if (!inputs_.sandbox.empty()) {
+    event(fmt::format("judged programs: sandbox = \"{}\"", inputs_.sandbox));
+  }
   for (const std::string& sentence : algorithm.describe()) event(sentence);
   std::string table = plan.table();
   for (std::size_t at = 0, end; at < table.size(); at = end + 1) {

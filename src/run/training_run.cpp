@@ -85,7 +85,7 @@ ExitCode TrainingRun::run() {
   world_.require_equal("the deck", deck_record(deck_).dump());
   algorithm_ = make_algorithm(deck_.algorithm, deck_.generation.max_new_tokens);
   const bool replays = !options_.replay_file.empty();
-  inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training);
+  inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training, options_.broker);
   if (replays) {
     recorded_ =
         read_recorded_iterations(options_.replay_file, {inputs_.model.config.vocabulary, inputs_.model.config.context});
@@ -298,6 +298,7 @@ TrainingRun::Next TrainingRun::finish_iteration(MetricsRow row) {
   state_.start_recorded = true;
   row.set("weights_hash", engine_->weights().hash());
   row.set("policy_version", state_.policy_version);
+  if (!inputs_.sandbox.empty()) row.set("sandbox", inputs_.sandbox);
   row.set("ranks", std::int64_t{world_.size()});
   row.set("nodes", std::int64_t{recorder_->nodes()});
   row.set("memory_peak_bytes", world_.maximum(resident_peak_bytes()));

@@ -37,6 +37,7 @@ struct TrainingOptions {
   std::string gradients_file;  // `replay --gradients`
   std::optional<double> scheduler_seconds_left;
   RecorderOptions recorder;
+  std::shared_ptr<const Broker> broker;  // who starts judged programs
 };
 
 // How a deck draws; purpose and version are the caller's to set.

@@ -19,6 +19,7 @@ extern const char* const kLengthGrammar;
 extern const char* const kRandomGrammar;
 extern const char* const kOperatorsGrammar;
 extern const char* const kWordProblemsGrammar;
+extern const char* const kCodeTestsGrammar;
 extern const char* const kCommandGrammar;
 
 std::shared_ptr<const Verifier> make_exact_verifier(KeyReader& keys, const VerifierSettings& settings);
@@ -33,6 +34,7 @@ std::shared_ptr<const Verifier> make_length_verifier(KeyReader& keys, const Veri
 std::shared_ptr<const Verifier> make_random_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_operators_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_word_problems_verifier(KeyReader& keys, const VerifierSettings& settings);
+std::shared_ptr<const Verifier> make_code_tests_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_command_verifier(KeyReader& keys, const VerifierSettings& settings);
 
 }  // namespace maxplus

@@ -1,16 +1,12 @@
-// Starting, feeding and ending a child. Between vfork and execve only system calls are made: the child shares our
-// memory.
+// Starting, feeding and ending a child by the broker.
 #include "verify/child_process.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -20,75 +16,25 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "verify/sandbox/sandbox.hpp"
 
 namespace maxplus {
 
 namespace {
 
-constexpr int kFirstFree = 3;
-constexpr int kNotExecutable = 127;
-
-[[noreturn]] void fail_os(const char* call) {
-  throw Error(ExitCode::os,
-              Fault{"", fmt::format("a program of the verifier cannot be started: {}: {}", call, std::strerror(errno)),
-                    "", "check the limits on processes and open files (ulimit -u, -n)"});
+[[noreturn]] void fail_os(const std::string& what) {
+  throw Error(ExitCode::os, Fault{"", fmt::format("a program of the verifier cannot be started: {}", what), "",
+                                  "check the limits on processes and open files (ulimit -u, -n)"});
 }
 
-// Everything the child needs, made beforehand.
-struct Start {
-  const char* path;
-  char* const* argument;
-  char* const* environment;
-  const char* folder;  // null: ours
-  int input, output, errors;
-  int most_descriptors;
-  pid_t parent;
+struct Pipe {
+  Descriptor reading, writing;
 };
 
-[[noreturn]] void become_program(const Start& start) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != start.parent) ::_exit(kNotExecutable);  // it died in between
-  if (::dup2(start.input, 0) < 0 || ::dup2(start.output, 1) < 0 || ::dup2(start.errors, 2) < 0) ::_exit(kNotExecutable);
-#ifdef SYS_close_range
-  const bool closed = ::syscall(SYS_close_range, kFirstFree, ~0U, 0) == 0;
-#else
-  const bool closed = false;
-#endif
-  for (int i = kFirstFree; !closed && i < start.most_descriptors; ++i) ::close(i);
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (start.folder != nullptr && ::chdir(start.folder) != 0) ::_exit(kNotExecutable);
-  ::execve(start.path, start.argument, start.environment);
-  ::_exit(kNotExecutable);
-}
-
-__attribute__((noinline)) pid_t start_child(const Start& start) {
-  const pid_t id = ::vfork();
-  if (id == 0) become_program(start);
-  return id;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (const std::string& text : texts)
-    list.push_back(const_cast<char*>(text.c_str()));  // execve does not write to them
-  list.push_back(nullptr);
-  return list;
-}
-
-// Both ends close on exec and lie above the three standard ones, so that dup2 in the child cannot overwrite one.
-void make_pipe(int (&end)[2]) {
-  int raw[2];
-  if (::pipe2(raw, O_CLOEXEC) != 0) fail_os("pipe");
-  for (int i = 0; i < 2; ++i) {
-    end[i] = raw[i] >= kFirstFree ? raw[i] : ::fcntl(raw[i], F_DUPFD_CLOEXEC, kFirstFree);
-    if (end[i] != raw[i]) ::close(raw[i]);
-  }
+Pipe make_pipe() {
+  int end[2];
+  if (::pipe2(end, O_CLOEXEC) != 0) fail_os(std::string("pipe: ") + std::strerror(errno));
+  return {Descriptor(end[0]), Descriptor(end[1])};
 }
 
 bool may_execute(const std::filesystem::path& path) {
@@ -98,71 +44,48 @@ bool may_execute(const std::filesystem::path& path) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const ChildProgram& program) {
-  int to_child[2], from_child[2];
-  make_pipe(to_child);
-  make_pipe(from_child);
-  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  const int errors = program.errors == ChildErrors::inherit ? 2 : ::fcntl(nothing, F_DUPFD_CLOEXEC, kFirstFree);
-  const std::vector<char*> argument = pointers(program.argument), environment = pointers(program.environment);
-  const long most = ::sysconf(_SC_OPEN_MAX);
-  const Start start = {program.argument[0].c_str(),
-                       argument.data(),
-                       environment.data(),
-                       program.folder.empty() ? nullptr : program.folder.c_str(),
-                       to_child[0],
-                       from_child[1],
-                       errors,
-                       static_cast<int>(most > 0 && most < 65536 ? most : 65536),
-                       ::getpid()};
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours may run in the child
-  id_ = start_child(start);
-  const int error = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::close(to_child[0]);
-  ::close(from_child[1]);
-  ::close(nothing);
-  if (errors != 2) ::close(errors);
-  input_ = to_child[1];
-  output_ = from_child[0];
-  if (id_ < 0) {
-    ::close(input_);
-    ::close(output_);
-    errno = error;
-    fail_os("vfork");
+ChildProcess::ChildProcess(const ChildProgram& program, const Broker& broker) {
+  SandboxPolicy policy;
+  policy.tier = Tier::none;
+  policy.memory_mb = 0;
+  policy.environment = program.environment;
+  policy.folder = program.folder.empty() ? std::filesystem::current_path().string()
+                                         : std::filesystem::absolute(program.folder).string();
+  Pipe to_child = make_pipe(), from_child = make_pipe();
+  const Descriptor nothing(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const std::array<int, 3> descriptors = {to_child.reading.number(), from_child.writing.number(),
+                                          program.errors == ChildErrors::inherit ? 2 : nothing.number()};
+  try {
+    sandbox_ = std::make_unique<Sandbox>(broker, policy, "");
+    sandbox_->start({{"argument", program.argument}}, descriptors);
+  } catch (const SandboxFailure& failure) {
+    fail_os(failure.what());
   }
-  for (const int end : {input_, output_}) ::fcntl(end, F_SETFL, ::fcntl(end, F_GETFL) | O_NONBLOCK);
+  input_ = std::move(to_child.writing);
+  output_ = std::move(from_child.reading);
+  for (const int end : {input(), output()}) ::fcntl(end, F_SETFL, ::fcntl(end, F_GETFL) | O_NONBLOCK);
 }
 
-ChildProcess::~ChildProcess() {
-  stop();
-  ::close(output_);
-}
+ChildProcess::~ChildProcess() { stop(); }
 
-void ChildProcess::close_input() {
-  if (input_ >= 0) ::close(input_);
-  input_ = -1;
-}
+void ChildProcess::close_input() { input_.close(); }
 
 bool ChildProcess::has_ended() {
-  if (id_ < 0) return true;
-  siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0)
-    return false;
-  stop();  // before its number is free again: also what it left behind in its group
+  if (sandbox_ == nullptr) return true;
+  if (!sandbox_->has_ended()) return false;
+  stop();
   return true;
 }
 
 void ChildProcess::stop() {
   close_input();
-  if (id_ < 0) return;
-  ::kill(-id_, SIGKILL);
-  ::kill(id_, SIGKILL);  // it may not have made its group yet
-  while (::waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  if (sandbox_ == nullptr) return;
+  try {
+    sandbox_->ask_to_stop();
+    sandbox_->read_end();
+  } catch (const SandboxFailure&) {  // its keeper has died, and with it the child
   }
-  id_ = -1;
+  sandbox_.reset();
 }
 
 std::string find_program(const std::string& name, const std::string& folder) {

@@ -1,16 +1,20 @@
 #pragma once
 // A program of the user's, started as a child with pipes for its input and output.
 //
-// The child gets nothing of ours: a cleaned environment, no open files but its three, default signals, its own process
-// group. It is killed by the kernel when the thread that started it ends. No copy of our memory is made (vfork), as MPI
-// libraries demand.
+// The child gets nothing of ours: a cleaned environment, no open files but its three, default signals, its own session.
+// The broker starts it, so no copy of our memory is made, and whatever it leaves behind, in any group or session, ends
+// with it or with us.
 
-#include <sys/types.h>
-
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "verify/sandbox/descriptor.hpp"
+
 namespace maxplus {
+
+class Broker;
+class Sandbox;
 
 enum class ChildErrors { discard, inherit };  // what it writes to standard error
 
@@ -23,22 +27,21 @@ struct ChildProgram {
 
 class ChildProcess {
  public:
-  // Throws Error(ExitCode::os) if the system refuses. A program that cannot be executed ends with status 127.
-  explicit ChildProcess(const ChildProgram& program);
+  // Throws Error(ExitCode::os) if the system refuses.
+  ChildProcess(const ChildProgram& program, const Broker& broker);
   ~ChildProcess();  // stop()
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  int input() const { return input_; }    // we write here; does not block
-  int output() const { return output_; }  // we read here; does not block
-  pid_t id() const { return id_; }
+  int input() const { return input_.number(); }    // we write here; does not block
+  int output() const { return output_.number(); }  // we read here; does not block
   void close_input();
-  bool has_ended();  // reaps it if so
-  void stop();       // kills its process group and reaps it
+  bool has_ended();
+  void stop();  // it and all that descends from it are gone when this returns
 
  private:
-  pid_t id_ = -1;
-  int input_ = -1, output_ = -1;
+  std::unique_ptr<Sandbox> sandbox_;  // null: it has ended
+  Descriptor input_, output_;
 };
 
 // The file that a shell would start, seen from `folder`; empty if there is none or it may not be executed.

@@ -23,7 +23,7 @@ const char* const kCommandGrammar =
     "optional.\n"
     "It must flush its output after each line, and write nothing else there. A program that gives no answer within "
     "timeout_s,\n"
-    "ends, writes anything else or more than 1 MiB is killed with its process group and replaced; its item is "
+    "ends, writes anything else or more than 1 MiB is killed with all its descendants and replaced; its item is "
     "`crashed` (our fault, not the answer's)\n"
     "and leaves its group. It runs in the deck's folder, with PATH, HOME, LANG=C.UTF-8 and the variables of\n"
     "`keep_environment` only. It is trusted: nothing confines it.";
@@ -62,9 +62,12 @@ Assessment read_answer(const std::string& line) {
 class CommandVerifier final : public Verifier {
  public:
   CommandVerifier(ChildProgram program, const VerifierSettings& settings)
-      : workers_(std::make_unique<CommandWorkers>(std::move(program), settings.workers, settings.timeout_s)) {}
+      : workers_(settings.broker == nullptr ? nullptr
+                                            : std::make_unique<CommandWorkers>(std::move(program), settings.broker,
+                                                                               settings.workers, settings.timeout_s)) {}
 
   Assessment assess(const Problem& problem, const Rollout& rollout, std::string_view response) const override {
+    if (workers_ == nullptr) return crashed("the broker of programs was not started");
     Json line = {{"id", problem.id},     {"rollout_id", rollout.id.text()},   {"prompt", problem.prompt_text},
                  {"response", response}, {"finish", name_of(rollout.finish)}, {"answer", problem.answer}};
     for (const auto& [key, value] : problem.extra.items()) {
@@ -78,7 +81,7 @@ class CommandVerifier final : public Verifier {
   double deadline_s(double timeout_s) const override { return 2 * timeout_s + 5; }
 
  private:
-  std::unique_ptr<CommandWorkers> workers_;
+  std::unique_ptr<CommandWorkers> workers_;  // null: only the keys were read
 };
 
 std::vector<std::string> cleaned_environment(const std::vector<std::string>& keep) {

@@ -48,6 +48,7 @@ struct Worker {
 
 struct CommandWorkers::State {
   ChildProgram program;
+  std::shared_ptr<const Broker> broker;
   Clock::duration timeout{};
   double timeout_s = 0;
   int wake = -1;               // eventfd
@@ -92,7 +93,7 @@ void CommandWorkers::State::start_item(Worker& w, std::unique_ptr<Item> item) {
   w.deadline = Clock::now() + timeout;
   try {
     if (w.child != nullptr && w.child->has_ended()) w.child.reset();
-    if (w.child == nullptr) w.child = std::make_unique<ChildProcess>(program);
+    if (w.child == nullptr) w.child = std::make_unique<ChildProcess>(program, *broker);
   } catch (const Error& error) {
     replace(w, error.what());
     return;
@@ -208,9 +209,11 @@ void CommandWorkers::keep(const std::shared_ptr<State>& state) {
   state->end_all();
 }
 
-CommandWorkers::CommandWorkers(ChildProgram program, std::int64_t workers, double timeout_s)
+CommandWorkers::CommandWorkers(ChildProgram program, std::shared_ptr<const Broker> broker, std::int64_t workers,
+                               double timeout_s)
     : state_(std::make_shared<State>()) {
   state_->program = std::move(program);
+  state_->broker = std::move(broker);
   state_->timeout_s = timeout_s;
   state_->timeout = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s));
   state_->worker = std::vector<Worker>(static_cast<std::size_t>(workers));

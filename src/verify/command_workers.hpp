@@ -1,9 +1,9 @@
 #pragma once
 // The worker processes of the verifier `command` and the one thread that keeps them.
 //
-// The keeper alone starts, feeds, reads, kills and reaps; askers wait for its answer. So no write or read can block an
-// asker, and the kernel's rule that a child dies with the thread that started it holds for the whole life of the
-// workers. A worker that is stuck, dies, or speaks out of turn is killed and replaced; its item fails with the reason.
+// The keeper alone has them started, feeds, reads and ends them; askers wait for its answer, so that no write or read
+// can block an asker. A worker that is stuck, dies, or speaks out of turn is killed and replaced; its item fails with
+// the reason.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ class CommandWorkers {
     std::string failure;  // why there is none; empty if there is
   };
 
-  CommandWorkers(ChildProgram program, std::int64_t workers, double timeout_s);
+  CommandWorkers(ChildProgram program, std::shared_ptr<const Broker> broker, std::int64_t workers, double timeout_s);
   ~CommandWorkers();  // all workers are gone when it returns
   CommandWorkers(const CommandWorkers&) = delete;
   CommandWorkers& operator=(const CommandWorkers&) = delete;

@@ -45,6 +45,7 @@ const std::vector<VerifierEntry>& verifiers() {
       {"random", kRandomGrammar, make_random_verifier},
       {"operators", kOperatorsGrammar, make_operators_verifier},
       {"word_problems", kWordProblemsGrammar, make_word_problems_verifier},
+      {"code_tests", kCodeTestsGrammar, make_code_tests_verifier},
       {"command", kCommandGrammar, make_command_verifier},
   };
   return entries;

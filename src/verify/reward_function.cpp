@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "text/utf8.hpp"
+#include "verify/sandbox/policy.hpp"
 
 namespace maxplus {
 
@@ -78,6 +79,13 @@ double RewardFunction::deadline_s(double timeout_s) const {
   return std::max(longest, sum);
 }
 
+std::string RewardFunction::confinement() const {
+  std::string weakest;
+  for (const Part& part : parts_) weakest = weaker_tier(weakest, part.verifier->confinement());
+  for (const auto& [name, verifier] : named_) weakest = weaker_tier(weakest, verifier->confinement());
+  return weakest;
+}
+
 namespace {
 
 void collect(std::vector<Fault>& faults, const Error& error) {
@@ -91,6 +99,7 @@ std::shared_ptr<const Verifier> try_make(std::string_view name, const nlohmann::
   try {
     return make_verifier(name, keys, settings, table, locate);
   } catch (const Error& error) {
+    if (error.code() != ExitCode::config) throw;  // of this host, not of the deck: no sandbox
     collect(faults, error);
     return nullptr;
   }
@@ -141,7 +150,7 @@ std::shared_ptr<const RewardFunction> make_reward_function(const RewardTable& ta
                       "workers = 2"});
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
 
-  const VerifierSettings settings = {context.seed, table.timeout_s, table.workers, context.folder};
+  const VerifierSettings settings = {context.seed, table.timeout_s, table.workers, context.folder, context.broker};
   std::vector<RewardFunction::Part> parts = make_parts(table, context, settings, faults);
   std::map<std::string, std::shared_ptr<const Verifier>, std::less<>> named;
   for (const std::string& name : context.problem_verifiers) {

@@ -31,6 +31,7 @@ class RewardFunction final : public Verifier {
   bool judges() const override;
   bool needs_answer() const override;
   double deadline_s(double timeout_s) const override;
+  std::string confinement() const override;
 
   const std::vector<Part>& parts() const { return parts_; }
   std::size_t judging_part() const { return judge_; }
@@ -46,9 +47,10 @@ class RewardFunction final : public Verifier {
 
 struct RewardContext {
   std::uint64_t seed = 1;
-  std::string folder;                          // of the deck
-  std::string default_verifier;                // the task's; taken if the deck names none
-  std::vector<std::string> problem_verifiers;  // names that problems ask for
+  std::string folder;                              // of the deck
+  std::string default_verifier;                    // the task's; taken if the deck names none
+  std::shared_ptr<const Broker> broker = nullptr;  // who starts programs; null: nothing is judged
+  std::vector<std::string> problem_verifiers;      // names that problems ask for
   Locate locate;  // asked for "verifier", "part.0.weight", "pattern", "part.1.pattern", …
 };
 

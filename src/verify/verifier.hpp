@@ -17,6 +17,8 @@
 
 namespace maxplus {
 
+class Broker;
+
 class Verifier {
  public:
   virtual ~Verifier() = default;
@@ -27,6 +29,8 @@ class Verifier {
   virtual bool needs_answer() const { return judges(); }
   // Longest time an item may take before the pool gives it up.
   virtual double deadline_s(double timeout_s) const { return timeout_s; }
+  // How the judged programs that it starts are confined (a tier's name); empty: it starts none.
+  virtual std::string confinement() const { return ""; }
 };
 
 // What a verifier may need besides its keys.
@@ -35,6 +39,7 @@ struct VerifierSettings {
   double timeout_s = 10;
   std::int64_t workers = 2;
   std::string folder;  // of the deck: programs are started there; empty: the working directory
+  std::shared_ptr<const Broker> broker = nullptr;  // who starts programs; null: only keys are read
 };
 
 struct VerifierEntry {

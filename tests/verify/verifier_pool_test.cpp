@@ -17,6 +17,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "verify/sandbox/broker.hpp"
+
 namespace maxplus {
 namespace {
 
@@ -74,7 +76,8 @@ TEST(VerifierPool, KeepsTheOrderOfTheItems) {
   for (int round = 0; round < 3; ++round) {
     const auto results = pool.assess(items(responses), {});
     ASSERT_EQ(results.size(), responses.size());
-    for (std::size_t i = 0; i < results.size(); ++i) EXPECT_EQ(results[i].reward, static_cast<float>(responses[i].size()));
+    for (std::size_t i = 0; i < results.size(); ++i)
+      EXPECT_EQ(results[i].reward, static_cast<float>(responses[i].size()));
   }
 }
 
@@ -85,7 +88,8 @@ TEST(VerifierPool, GivesUpWhatHangsAndGoesOn) {
   {
     VerifierPool pool(moody, 2, 0.3);
     const auto results = pool.assess(items({"a", "hang", "throw", "hang", "hang", "bb"}), [&] { ++polls; });
-    const std::vector<Verdict> expected = {Verdict::correct, Verdict::crashed, Verdict::crashed, Verdict::crashed, Verdict::crashed, Verdict::correct};
+    const std::vector<Verdict> expected = {Verdict::correct, Verdict::crashed, Verdict::crashed,
+                                           Verdict::crashed, Verdict::crashed, Verdict::correct};
     for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(results[i].verdict, expected[i]) << i;
     EXPECT_EQ(results[5].reward, 2.0F);
     EXPECT_EQ(pool.abandoned(), 3);
@@ -124,7 +128,10 @@ std::set<pid_t> children() {
   return found;
 }
 
-std::size_t open_files() { return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator())); }
+std::size_t open_files() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
+}
 
 // Reads lines; what it does is named by the response.
 constexpr const char* kProgram = R"sh(
@@ -147,7 +154,7 @@ while IFS= read -r line; do
     *'"response":"odd'*) echo '{"reward": 1, "verdict": "fine"}' ;;
     *'"response":"flood'*) head -c 3000000000 /dev/zero ;;
     *'"response":"environment'*) echo "{\"reward\": 1, \"extracted\": \"$MAXPLUS_TEST_SECRET,$MAXPLUS_TEST_KEPT,$(ls /proc/$$/fd | tr '\n' ' ')\"}" ;;
-    *'"response":"child'*) sleep 1000 & echo '{"reward": 1}' ;;
+    *'"response":"child'*) sleep 1000 & setsid sleep 1000 & echo '{"reward": 1}' ;;
   esac
 done
 )sh";
@@ -156,7 +163,9 @@ std::shared_ptr<const Verifier> command(double timeout_s) {
   VerifierSettings settings;
   settings.timeout_s = timeout_s;
   settings.workers = 2;
-  return make_verifier("command", {{"command", {"sh", "-c", kProgram}}, {"keep_environment", {"MAXPLUS_TEST_KEPT"}}}, settings, "[reward]", Locate());
+  settings.broker = std::make_shared<const Broker>();
+  return make_verifier("command", {{"command", {"sh", "-c", kProgram}}, {"keep_environment", {"MAXPLUS_TEST_KEPT"}}},
+                       settings, "[reward]", Locate());
 }
 
 TEST(CommandVerifier, TurnsEveryMisbehaviourIntoCrashed) {
@@ -166,13 +175,15 @@ TEST(CommandVerifier, TurnsEveryMisbehaviourIntoCrashed) {
   {
     VerifierPool pool(command(1.0), 2, 1.0);
     std::vector<std::string> responses = {"good"};
-    for (const char* bad : {"hang", "die", "garbage", "spin", "kill", "binary", "two", "nan", "inf", "big", "text", "none", "odd", "flood"}) {
+    for (const char* bad : {"hang", "die", "garbage", "spin", "kill", "binary", "two", "nan", "inf", "big", "text",
+                            "none", "odd", "flood"}) {
       responses.emplace_back(bad);
       responses.emplace_back("good");
     }
     const auto results = pool.assess(items(responses), {});
     for (std::size_t i = 0; i < results.size(); ++i) {
-      EXPECT_EQ(name_of(results[i].verdict), i % 2 == 0 ? "wrong" : "crashed") << responses[i] << ": " << results[i].extracted;
+      EXPECT_EQ(name_of(results[i].verdict), i % 2 == 0 ? "wrong" : "crashed")
+          << responses[i] << ": " << results[i].extracted;
       EXPECT_EQ(results[i].reward, i % 2 == 0 ? 0.5F : 0.0F) << responses[i];
     }
     EXPECT_EQ(results[0].extracted, "e");
@@ -209,7 +220,8 @@ TEST(CommandVerifier, TakesItsChildrenWithIt) {
   // A child becomes a sleep, and a killed one goes, a moment later.
   const auto comes_to = [&](int count) {
     const auto start = Clock::now();
-    while (alive("1000") != count && seconds_since(start) < 5) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    while (alive("1000") != count && seconds_since(start) < 5)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return alive("1000") == count;
   };
   const int before = alive("1000");
@@ -217,19 +229,32 @@ TEST(CommandVerifier, TakesItsChildrenWithIt) {
     const auto verifier = command(20);
     JudgeItem item = items({"child"})[0];
     EXPECT_EQ(verifier->assess(item.problem, item.rollout, item.response).reward, 1.0F);
-    EXPECT_TRUE(comes_to(before + 1));
+    EXPECT_TRUE(comes_to(before + 2));
   }
   EXPECT_TRUE(comes_to(before));
 }
 
 TEST(CommandVerifier, RefusesAProgramThatIsNotThere) {
   for (const char* name : {"no-such-program-anywhere", "/etc/passwd", "/"}) {
-    EXPECT_THROW(make_verifier("command", {{"command", {name}}}, VerifierSettings(), "[reward]", Locate()), Error) << name;
+    EXPECT_THROW(make_verifier("command", {{"command", {name}}}, VerifierSettings(), "[reward]", Locate()), Error)
+        << name;
   }
   EXPECT_THROW(make_verifier("command", nlohmann::json::object(), VerifierSettings(), "[reward]", Locate()), Error);
 }
 
+// Processes that run kProgram.
+int judges_alive() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    count += line.find(kProgram) != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
 TEST(CommandVerifier, EndsItsWorkersWhenWeAreKilled) {
+  const int before = judges_alive();
   int report[2];
   ASSERT_EQ(::pipe(report), 0);
   const pid_t us = ::fork();
@@ -240,23 +265,18 @@ TEST(CommandVerifier, EndsItsWorkersWhenWeAreKilled) {
       JudgeItem item = items({"spin"})[0];
       (void)verifier->assess(item.problem, item.rollout, item.response);
     });
-    while (children().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    const pid_t worker = *children().begin();
-    (void)!::write(report[1], &worker, sizeof worker);
+    while (judges_alive() == before) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    (void)!::write(report[1], "x", 1);
     for (;;) ::pause();
   }
-  pid_t worker = 0;
-  ASSERT_EQ(::read(report[0], &worker, sizeof worker), static_cast<ssize_t>(sizeof worker));
+  char started = 0;
+  ASSERT_EQ(::read(report[0], &started, 1), 1);
   ::kill(us, SIGKILL);
   ::waitpid(us, nullptr, 0);
-  const auto running = [worker] {
-    std::ifstream file("/proc/" + std::to_string(worker) + "/stat");
-    std::string line;
-    return std::getline(file, line) && line[line.rfind(')') + 2] != 'Z';
-  };
   const auto start = Clock::now();
-  while (running() && seconds_since(start) < 5) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_FALSE(running());
+  while (judges_alive() > before && seconds_since(start) < 5)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(judges_alive(), before);
   ::close(report[0]);
   ::close(report[1]);
 }
