@@ -45,6 +45,10 @@ const std::vector<VerifierEntry>& verifiers() {
       {"random", kRandomGrammar, make_random_verifier},
       {"operators", kOperatorsGrammar, make_operators_verifier},
       {"word_problems", kWordProblemsGrammar, make_word_problems_verifier},
+      {"arithmetic", kArithmeticGrammar, make_arithmetic_verifier},
+      {"sorting", kSortingGrammar, make_sorting_verifier},
+      {"letter_counting", kLetterCountingGrammar, make_letter_counting_verifier},
+      {"graph_paths", kGraphPathsGrammar, make_graph_paths_verifier},
       {"command", kCommandGrammar, make_command_verifier},
   };
   return entries;
