@@ -28,6 +28,7 @@ check bash validation/models/sanitizers.sh
 check bash inputs/smollm2/fetch.sh
 check python3 validation/smollm2/learn.py "$model"
 if [ -n "$peers" ]; then
+  check python3 validation/data/run.py "$peers-data"
   converter=$(find "$peers/llama.cpp" -name convert_hf_to_gguf.py | head -n 1)
   check "$peers/bin/python3" validation/models/reopen.py "$model"
   check "$peers/bin/python3" validation/models/classifier.py

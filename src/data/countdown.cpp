@@ -9,7 +9,7 @@
 #include <xxhash.h>
 #include <nlohmann/json.hpp>
 
-#include "base/random.hpp"
+#include "data/draws.hpp"
 
 namespace maxplus {
 
@@ -48,22 +48,6 @@ CountdownKeys read_countdown_keys(KeyReader& keys) {
       static_cast<float>(keys.number("verdict_weight", 2, 0, 1000, "weight of the words yes and no in the loss"));
   return k;
 }
-
-// Draws of one attempt, by number.
-class Draws {
- public:
-  Draws(std::uint64_t seed, Purpose purpose, std::uint64_t item, std::uint64_t attempt)
-      : seed_(seed), purpose_(purpose), item_(item), next_(attempt * kDrawsPerAttempt) {}
-  std::size_t below(std::size_t n) {
-    return static_cast<std::size_t>(uniform_below(n, seed_, purpose_, item_, next_++));
-  }
-  double unit() { return uniform_double(seed_, purpose_, item_, next_++); }
-
- private:
-  std::uint64_t seed_;
-  Purpose purpose_;
-  std::uint64_t item_, next_;
-};
 
 struct Expression {
   std::string text;
@@ -122,7 +106,7 @@ Side side_of(const CountdownProblem& problem) {
 std::optional<CountdownProblem> find_problem(const CountdownKeys& keys, Side side, std::int64_t index) {
   const std::uint64_t item = (static_cast<std::uint64_t>(index) << 1) | static_cast<std::uint64_t>(side);
   for (std::uint64_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    Draws draws(keys.problem_seed, Purpose::task, item, attempt);
+    Draws draws(keys.problem_seed, Purpose::task, item, attempt * kDrawsPerAttempt);
     CountdownProblem p;
     for (int i = 0; i < keys.numbers; ++i)
       p.numbers.push_back(1 + static_cast<int>(draws.below(static_cast<std::size_t>(keys.max_number))));
@@ -197,7 +181,8 @@ class CountdownDemonstrations final : public DemonstrationSource {
     d.prompt = tokenizer_->encode(prompt_text_of(p), SpecialText::as_text);
     std::string answer;
     for (int attempt = 1; attempt <= keys_.max_tries; ++attempt) {
-      Draws draws(keys_.demonstration_seed, Purpose::demonstration, item, static_cast<std::uint64_t>(attempt));
+      Draws draws(keys_.demonstration_seed, Purpose::demonstration, item,
+                  static_cast<std::uint64_t>(attempt) * kDrawsPerAttempt);
       const bool on_purpose = draws.unit() < keys_.first_hit || (patient && attempt == keys_.max_tries);
       const bool gives_up = draws.unit() < keys_.give_up;
       const Expression e = on_purpose ? Expression{p.solution, 0, p.target} : drawn_expression(p.numbers, draws);

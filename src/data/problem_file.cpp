@@ -2,6 +2,8 @@
 #include "data/problem_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -23,14 +25,21 @@ constexpr std::int64_t kMaxId = std::int64_t{1} << 53;  // beyond it other reade
   throw Error(ExitCode::data, Fault{where, std::move(found), std::move(expected), std::move(advice)});
 }
 
-std::int64_t id_of_line(const Json& value, const std::string& key, const std::string& where) {
+bool is_usable_id(const Json& value) {
   const bool small = value.is_number_integer() &&
                      !(value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxId));
-  if (!small || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > kMaxId) {
-    bad_problem(where, fmt::format("{} = {} does not do", in_quotes(key), in_quotes(value.dump())),
+  return small && value.get<std::int64_t>() >= 0 && value.get<std::int64_t>() <= kMaxId;
+}
+
+// Nothing: the line has none that can be used, and need not.
+std::optional<std::int64_t> id_of_line(const Json& line, const ProblemFileOptions& options, const std::string& where) {
+  const Json* value = find_field(line, options.fields.id);
+  if (value != nullptr && is_usable_id(*value)) return value->get<std::int64_t>();
+  if (value != nullptr && options.ids == ProblemFileOptions::Ids::strict) {
+    bad_problem(where, fmt::format("{} = {} does not do", names_of_field(options.fields.id), in_quotes(value->dump())),
                 "an integer from 0 to 2^53", "number the problems, or leave the key out: the line number is taken");
   }
-  return value.get<std::int64_t>();
+  return std::nullopt;
 }
 
 std::string joined_contents(const std::vector<ChatMessage>& messages) {
@@ -44,9 +53,9 @@ std::string joined_contents(const std::vector<ChatMessage>& messages) {
 
 void read_prompt(const Json& line, const ProblemFileOptions& options, const Tokenizer* tokenizer,
                  const std::string& where, Problem& problem) {
-  const auto found = line.find(options.prompt_key);
+  const Json* found = find_field(line, options.fields.prompt);
   std::vector<ChatMessage> messages;
-  if (found != line.end()) {
+  if (found != nullptr) {
     if (found->is_string()) {
       problem.prompt_text = found->get<std::string>();
     } else if (found->is_array() && !found->empty()) {
@@ -54,7 +63,7 @@ void read_prompt(const Json& line, const ProblemFileOptions& options, const Toke
       problem.prompt_text = joined_contents(messages);
     } else {
       bad_problem(where,
-                  fmt::format("{} is {}", in_quotes(options.prompt_key),
+                  fmt::format("{} is {}", names_of_field(options.fields.prompt),
                               found->is_array() ? "an empty list" : found->type_name()),
                   "text, or a list of messages", "repair the line");
     }
@@ -63,9 +72,9 @@ void read_prompt(const Json& line, const ProblemFileOptions& options, const Toke
     problem.prompt = token_ids(line["prompt_ids"], "prompt_ids", tokenizer, where);
     return;
   }
-  if (found == line.end()) {
-    bad_problem(where, fmt::format("the line has no key {}", in_quotes(options.prompt_key)), "a prompt in every line",
-                "add it, or name the key with prompt_key in [data]");
+  if (found == nullptr) {
+    bad_problem(where, fmt::format("the line has no key {}", names_of_field(options.fields.prompt)),
+                "a prompt in every line", "add it, or name the key with prompt_key in [data]");
   }
   if (trimmed(problem.prompt_text).empty())
     bad_problem(where, "the prompt is empty", "some text", "repair or remove the line");
@@ -89,12 +98,12 @@ bool is_usable(const Json& answer) {
 }
 
 void read_answer(const Json& line, const ProblemFileOptions& options, const std::string& where, Problem& problem) {
-  const auto found = line.find(options.answer_key);
-  if (found != line.end()) problem.answer = *found;
+  const Json* found = find_field(line, options.fields.answer);
+  if (found != nullptr) problem.answer = *found;
   if (options.answer == ProblemFileOptions::Answer::optional) return;
-  if (found == line.end()) {
-    bad_problem(where, fmt::format("the line has no key {}", in_quotes(options.answer_key)), "an answer in every line",
-                "add it, or name the key with answer_key in [data]");
+  if (found == nullptr) {
+    bad_problem(where, fmt::format("the line has no key {}", names_of_field(options.fields.answer)),
+                "an answer in every line", "add it, or name the key with answer_key in [data]");
   }
   if (!is_usable(*found)) {
     bad_problem(where, fmt::format("the answer {} is empty", in_quotes(found->dump())), "text, a number or an object",
@@ -102,13 +111,38 @@ void read_answer(const Json& line, const ProblemFileOptions& options, const std:
   }
 }
 
-Problem read_problem(const LineFile::Line& line, const ProblemFileOptions& options, const Tokenizer* tokenizer,
-                     const std::string& where) {
+void read_verifier(const Json& line, const ProblemFileOptions& options, const std::string& where, Problem& problem) {
+  const Json* verifier = find_field(line, options.fields.verifier);
+  if (verifier == nullptr) return;
+  if (!verifier->is_string())
+    bad_problem(where, fmt::format("{} is not text", names_of_field(options.fields.verifier)), "the name of a verifier",
+                "repair the line");
+  problem.verifier = verifier->get<std::string>();
+  const auto& known = options.verifiers;
+  if (!known.empty() && !problem.verifier.empty() &&
+      std::find(known.begin(), known.end(), problem.verifier) == known.end()) {
+    bad_problem(
+        where, fmt::format("unknown verifier {}{}", in_quotes(problem.verifier), did_you_mean(problem.verifier, known)),
+        fmt::format("one of {}", join(known, ", ")), "repair the line");
+  }
+}
+
+struct ReadProblem {
+  Problem problem;
+  bool has_id = false;  // else its line number stands in
+};
+
+ReadProblem read_problem(const LineFile::Line& line, const ProblemFileOptions& options, const Tokenizer* tokenizer,
+                         const std::string& where) {
   if (line.oversized)
     bad_problem(where, "the line is too long", fmt::format("at most {} MiB", kMaxLineBytes >> 20), "shorten it");
-  const Json json = parse_json_object(line.text, where);
-  Problem problem;
-  problem.id = json.contains(options.id_key) ? id_of_line(json[options.id_key], options.id_key, where) : line.number;
+  Json json = parse_json_object(line.text, where);
+  if (options.preset != nullptr && options.preset->complete != nullptr) options.preset->complete(json);
+  const std::optional<std::int64_t> id = id_of_line(json, options, where);
+  ReadProblem read;
+  read.has_id = id.has_value();
+  Problem& problem = read.problem;
+  problem.id = id.value_or(line.number);
   read_prompt(json, options, tokenizer, where, problem);
   const auto length = static_cast<std::int64_t>(problem.prompt.size());
   if (options.max_prompt_tokens > 0 && length > options.max_prompt_tokens) {
@@ -117,26 +151,16 @@ Problem read_problem(const LineFile::Line& line, const ProblemFileOptions& optio
                 "a longer context, fewer new tokens, or on_bad_line = \"skip\"");
   }
   read_answer(json, options, where, problem);
-  if (const auto verifier = json.find(options.verifier_key); verifier != json.end()) {
-    if (!verifier->is_string())
-      bad_problem(where, fmt::format("{} is not text", in_quotes(options.verifier_key)), "the name of a verifier",
-                  "repair the line");
-    problem.verifier = verifier->get<std::string>();
-    const auto& known = options.verifiers;
-    if (!known.empty() && !problem.verifier.empty() &&
-        std::find(known.begin(), known.end(), problem.verifier) == known.end()) {
-      bad_problem(
-          where,
-          fmt::format("unknown verifier {}{}", in_quotes(problem.verifier), did_you_mean(problem.verifier, known)),
-          fmt::format("one of {}", join(known, ", ")), "repair the line");
-    }
-  }
+  read_verifier(json, options, where, problem);
+  const ProblemFields& fields = options.fields;
+  const std::array<const Json*, 4> taken = {find_field(json, fields.prompt), find_field(json, fields.answer),
+                                            find_field(json, fields.id), find_field(json, fields.verifier)};
   for (const auto& [key, value] : json.items()) {
-    const bool named = key == options.prompt_key || key == "prompt_ids" || key == options.answer_key ||
-                       key == options.id_key || key == options.verifier_key;
+    const bool named = key == "prompt_ids" || std::find(taken.begin(), taken.end(), &value) != taken.end();
     if (!named) problem.extra[key] = value;
   }
-  return problem;
+  if (const Json* difficulty = find_field(json, fields.difficulty)) problem.extra["difficulty"] = *difficulty;
+  return read;
 }
 
 }  // namespace
@@ -147,21 +171,28 @@ LoadedProblems load_problems(const std::filesystem::path& path, const std::share
   BadLines bad_lines(options.on_bad_line);
   std::vector<Problem> problems;
   std::vector<std::string> places;
+  std::vector<std::int64_t> line_of_problem;
   std::unordered_map<std::int64_t, std::int64_t> line_of_id;
+  const bool lenient = options.ids == ProblemFileOptions::Ids::lenient;
+  std::int64_t first_without_id = 0;  // the line where an id of its own was first missed
+  bool any_id = false;
   LoadedProblems loaded;
   while (const auto line = file.next()) {
     if (!line->oversized && trimmed(line->text).empty()) continue;
     ++loaded.lines;
     const std::string where = file.where(line->number);
     try {
-      Problem problem = read_problem(*line, options, tokenizer.get(), where);
+      auto [problem, has_id] = read_problem(*line, options, tokenizer.get(), where);
       const auto [first, fresh] = line_of_id.emplace(problem.id, line->number);
-      if (!fresh) {
+      any_id = any_id || has_id;
+      if ((!fresh || !has_id) && first_without_id == 0) first_without_id = line->number;
+      if (!fresh && !lenient) {
         bad_problem(where, fmt::format("the id {} is already that of line {}", problem.id, first->second),
                     "every id once", "renumber, or leave ids out");
       }
       problems.push_back(std::move(problem));
       places.push_back(where);
+      line_of_problem.push_back(line->number);
     } catch (const Error& error) {
       bad_lines.add(error.faults().front());
     }
@@ -173,6 +204,12 @@ LoadedProblems load_problems(const std::filesystem::path& path, const std::share
                                       loaded.lines == 0 ? "the file holds no problem"
                                                         : fmt::format("no line can be used: {}", bad_lines.summary()),
                                       "at least one line {\"prompt\": …, \"answer\": …}", "check the path"});
+  }
+  if (lenient && first_without_id > 0) {
+    for (std::size_t i = 0; i < problems.size(); ++i) problems[i].id = line_of_problem[i];
+    if (any_id)
+      loaded.id_note = fmt::format("{}: no id, or one that was there already; line numbers are taken for all",
+                                   file.where(first_without_id));
   }
   loaded.skipped = bad_lines.count();
   loaded.skip_summary = bad_lines.summary();

@@ -5,8 +5,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "data/arithmetic.hpp"
 #include "data/countdown.hpp"
+#include "data/graph_paths.hpp"
+#include "data/letter_counting.hpp"
 #include "data/operators.hpp"
+#include "data/sorting.hpp"
 #include "data/word_problems.hpp"
 #include "text/utf8.hpp"
 
@@ -29,6 +33,10 @@ const std::vector<TaskEntry>& tasks() {
        make_operators_task},
       {"countdown", "combine the given numbers, each once, to reach the target", make_countdown_task},
       {"word_problems", "one-step word problems of six kinds, for pretrained models", make_word_problems_task},
+      {"arithmetic", "work out a chain of sums, differences and products", make_arithmetic_task},
+      {"sorting", "put numbers into ascending order", make_sorting_task},
+      {"letter_counting", "count a letter in a word", make_letter_counting_task},
+      {"graph_paths", "find a path, or a shortest one, between two nodes of a graph", make_graph_paths_task},
   };
   return entries;
 }

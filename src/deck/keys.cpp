@@ -1,7 +1,9 @@
-// The listing of every key: a new key is a field in tables.hpp and a line here.
+// The listing of every key: a new key is a field in tables.hpp and a line here (of [data]: in data_keys.cpp).
 #include "deck/keys.hpp"
 
 #include <type_traits>
+
+#include "deck/data_keys.hpp"
 
 namespace maxplus {
 
@@ -124,23 +126,6 @@ void visit(TokenizerTable& t, KeyVisitor& v) {
   v.key(&t.chat_generation, Facts("chat_generation",
                                   "of literal: what asks for an answer; empty: the first of "
                                   "chat_assistant"));
-}
-
-void visit(DataTable& t, KeyVisitor& v) {
-  v.key(&t.train, Facts("train", "problems to train on, a JSON object a line").path(PathKind::input).absent("task"));
-  v.key(&t.eval, Facts("eval", "held-out problems, likewise").path(PathKind::input).absent("the task's").may_change());
-  v.key(
-      &t.task,
-      Facts("task", "a built-in task instead of files; it has keys of its own, written in this table").absent("train"));
-  v.key(&t.prompt_key, Facts("prompt_key", "the field of a problem that holds the prompt"));
-  v.key(&t.answer_key, Facts("answer_key", "the field that holds the answer"));
-  v.key(&t.id_key, Facts("id_key", "the field that holds the id, if any"));
-  v.key(&t.verifier_key, Facts("verifier_key", "the field that names the problem's verifier, if any"));
-  v.key(&t.preset,
-        Facts("preset", "the field names of another trainer's or collection's files").absent("the keys above"));
-  v.key(&t.on_bad_line,
-        Facts("on_bad_line", "a line that cannot be used: stop (exit 65), or skip and count").one_of({"stop", "skip"}));
-  v.key(&t.order, Facts("order", "order of the problems in an epoch").one_of({"shuffled", "file"}));
 }
 
 void visit(RewardTable& t, KeyVisitor& v) {
@@ -341,8 +326,7 @@ void visit(Deck& deck, DeckVisitor& visitor) {
   visit_table(visitor, deck.run, {"run", "the run as a whole"}, none);
   visit_table(visitor, deck.model, {"model", "the policy: a path, or a shape to start from random weights"}, none);
   visit_table(visitor, deck.tokenizer, {"tokenizer", "where the model brings none, or brings another"}, none);
-  visit_table(visitor, deck.data, {"data", "problems: files, or a built-in task"},
-              {&deck.data.task_keys, [&deck] { return !deck.data.task.empty(); }, "the task"});
+  visit_data(deck.data, visitor);
   visit_reward(deck.reward, visitor);
   visit_table(visitor, deck.generation, {"generation", "how answers are drawn"}, none);
   visit_table(visitor, deck.algorithm, {"algorithm", "how the policy learns from them"}, none);

@@ -54,14 +54,26 @@ struct TokenizerTable {
   std::vector<std::string> chat_system, chat_user, chat_assistant;  // each a prefix and a suffix
 };
 
+struct DataSource {
+  std::string name;   // empty: the task's, or the file's without its ending
+  std::string train;  // JSONL file, or
+  std::string task;   // built-in task
+  nlohmann::json task_keys = nlohmann::json::object();
+  double weight = 1;
+  std::string preset, verifier;
+};
+
 struct DataTable {
-  std::string train, eval;                              // JSONL files
-  std::string task;                                     // built-in: operators | countdown
-  nlohmann::json task_keys = nlohmann::json::object();  // the task's own keys, checked by the task
-  std::string prompt_key = "prompt", answer_key = "answer", id_key = "id", verifier_key = "verifier";
+  std::string train, eval;                                                   // JSONL files
+  std::string task;                                                          // a built-in one
+  nlohmann::json task_keys = nlohmann::json::object();                       // the task's own keys, checked by the task
+  std::string prompt_key, answer_key, id_key, verifier_key, difficulty_key;  // empty: the usual, or the preset's
   std::string preset;
-  std::string on_bad_line = "stop";  // stop | skip
-  std::string order = "shuffled";    // shuffled | file
+  std::string on_bad_line = "stop";      // stop | skip
+  std::string on_contaminated = "warn";  // warn | drop | stop
+  std::string order = "shuffled";        // shuffled | file | curriculum
+  std::int64_t curriculum_window = 256;
+  std::vector<DataSource> source;  // instead of train or task
 };
 
 struct RewardPart {

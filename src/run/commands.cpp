@@ -120,8 +120,8 @@ std::string check_text(const CommandLine& line) {
     text += fmt::format("{}rank {}: {}-{}", r ? ", " : "", r, range.first, range.last - 1);
   }
   text += "\n";
-  for (const std::string& sentence : algorithm->describe()) text += "# " + sentence + "\n";
   for (const std::string& note : inputs.notes) text += "# " + note + "\n";
+  for (const std::string& sentence : algorithm->describe()) text += "# " + sentence + "\n";
   std::string table = plan.table();
   for (std::size_t at = 0, end; at < table.size(); at = end + 1) {
     end = table.find('\n', at);

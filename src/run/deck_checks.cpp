@@ -14,6 +14,7 @@
 #include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "run/critic_checks.hpp"
+#include "run/data_checks.hpp"
 #include "run/reference_checks.hpp"
 #include "run/reward_model_checks.hpp"
 
@@ -33,7 +34,6 @@ class Checker {
   void shape();
   void tokenizer();
   void chat();
-  void data();
   void reward();
   void evaluation();
   void room();
@@ -52,6 +52,10 @@ class Checker {
     return deck_.faulty.count("*") == 0 && std::none_of(keys.begin(), keys.end(), [this](const std::string key) {
              return deck_.faulty.count(key) > 0 || deck_.faulty.count(key.substr(0, key.find('.'))) > 0;
            });
+  }
+  bool clear_below(const std::string& table) const {
+    return std::none_of(deck_.faulty.begin(), deck_.faulty.end(),
+                        [&table](const std::string& key) { return key + "." == table || key.rfind(table, 0) == 0; });
   }
   bool given(const std::string& key) const { return deck_.origins.count(key) > 0; }
   bool trains() const { return use_ == DeckUse::train || use_ == DeckUse::replay; }
@@ -186,32 +190,9 @@ void Checker::chat() {
   }
 }
 
-void Checker::data() {
-  const DataTable& d = deck_.data;
-  if (!clear({"data.train", "data.task", "data.eval"})) return;
-  if (!d.train.empty() && !d.task.empty()) {
-    add("data.task", "[data] train and task are both given", "problems from a file, or of a built-in task",
-        "remove one of them");
-  } else if (use_ == DeckUse::train && d.train.empty() && d.task.empty()) {
-    add("data", "[data] has neither train nor task", "train = a file of problems, or task = a built-in task",
-        "train = \"problems.jsonl\"");
-  }
-  if (use_ == DeckUse::train && !d.task.empty() && learns_from_answers(deck_.algorithm) && clear({"algorithm.name"})) {
-    add("data.task",
-        fmt::format("[data] task = {} draws problems, but algorithm '{}' learns from answers in a file", quote(d.task),
-                    deck_.algorithm.name),
-        "train = a file whose lines hold prompt, chosen and rejected",
-        "name = \"online_dpo\" learns from answers that are drawn and judged");
-  }
-  if (use_ == DeckUse::evaluate && d.eval.empty() && d.task.empty()) {
-    add("data", "[data] has neither eval nor task", "eval = a file of held-out problems, or task = a built-in task",
-        "eval = \"held_out.jsonl\"");
-  }
-}
-
 void Checker::reward() {
   const RewardTable& r = deck_.reward;
-  if (!clear({"reward.verifier", "reward.part", "data.task", "data.train"})) return;
+  if (!clear({"reward.verifier", "reward.part"}) || !clear_below("data.")) return;
   if (!r.verifier.empty() && !r.part.empty()) {
     add("reward.verifier", "[reward] verifier and [[reward.part]] are both given", "one judge, or parts",
         "write the verifier as a part too");
@@ -222,19 +203,18 @@ void Checker::reward() {
       add(part, "[[reward.part]] has no verifier", "verifier = the judge of this part", "verifier = \"exact\"");
     }
   }
-  const bool judged = use_ == DeckUse::train && deck_.data.task.empty() && !deck_.data.train.empty() &&
-                      !learns_from_answers(deck_.algorithm) && !deck_.reward_model;
+  const bool judged = use_ == DeckUse::train && (!deck_.data.train.empty() || !deck_.data.source.empty()) &&
+                      !brings_judges(deck_.data) && !learns_from_answers(deck_.algorithm) && !deck_.reward_model;
   if (judged && r.verifier.empty() && r.part.empty() && !given("reward")) {
-    add("data.train", "the problems have no judge: there is no [reward]", "[reward] with verifier, or with parts",
-        "[reward] alone, if every problem names its own verifier");
+    add(deck_.data.train.empty() ? "data" : "data.train", "the problems have no judge: there is no [reward]",
+        "[reward] with verifier, or with parts", "[reward] alone, if every problem names its own verifier");
   }
 }
 
 void Checker::evaluation() {
   const EvalTable& e = deck_.eval;
-  if (!clear({"eval.every", "eval.samples", "eval.temperature", "data.eval", "data.task"})) return;
-  if (use_ == DeckUse::train && given("eval.every") && e.every > 0 && deck_.data.eval.empty() &&
-      deck_.data.task.empty()) {
+  if (!clear({"eval.every", "eval.samples", "eval.temperature", "data.eval", "data.task", "data.source"})) return;
+  if (use_ == DeckUse::train && given("eval.every") && e.every > 0 && !has_held_out(deck_.data)) {
     add("eval.every", fmt::format("[eval] every = {}, but [data] has no held-out problems", e.every),
         "eval = a file of problems in [data], or every = 0", "every = 0");
   }
@@ -428,7 +408,7 @@ void check_deck(const Deck& deck, DeckUse use, int ranks, std::vector<Fault>& fa
   checker.tokenizer();
   checker.chat();
   if (use == DeckUse::model) return;
-  checker.data();
+  check_data(deck, use, faults);
   checker.reward();
   checker.evaluation();
   checker.room();

@@ -8,20 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "data/problem_file.hpp"
 #include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
+#include "run/problem_inputs.hpp"
 #include "run/text_choice.hpp"
 #include "verify/sandbox/policy.hpp"
 
 namespace maxplus {
 
 namespace {
-
-Locate locate_in(const Deck& deck, const std::string& table) {
-  return
-      [&deck, table](std::string_view key) { return deck.where(key.empty() ? table : table + "." + std::string(key)); };
-}
 
 ModelConfig shape_of_deck(const Deck& deck, const Tokenizer& tokenizer) {
   const ModelTable& table = deck.model;
@@ -83,23 +78,27 @@ RewardTable evaluation_table(const Deck& deck, const Task* task) {
   return table;
 }
 
-// Names of verifiers that problems ask for themselves.
-std::vector<std::string> verifiers_of(const ProblemSource* train, std::span<const Problem> held_out) {
+// Names of verifiers that problems ask for themselves; an empty one where a problem does not.
+std::set<std::string> verifiers_of(const ProblemSource* train, std::span<const Problem> held_out) {
   std::set<std::string> names;
   for (std::int64_t i = 0; train != nullptr && i < train->size(); ++i) names.insert(train->at(i).verifier);
   for (const Problem& problem : held_out) names.insert(problem.verifier);
-  names.erase("");
-  return {names.begin(), names.end()};
+  return names;
 }
 
-void open_rewards(const Deck& deck, InputsFor what, std::shared_ptr<const Broker> broker, RunInputs* inputs) {
+void open_rewards(const Deck& deck, InputsFor what, const std::string& default_verifier,
+                  std::shared_ptr<const Broker> broker, RunInputs* inputs) {
   RewardContext context;
   context.broker = std::move(broker);
   context.seed = static_cast<std::uint64_t>(deck.run.seed);
   context.folder = std::filesystem::path(deck.file).parent_path().string();
-  if (inputs->task) context.default_verifier = inputs->task->verifier();
-  context.problem_verifiers = verifiers_of(inputs->task ? nullptr : inputs->train.get(),
-                                           inputs->task ? std::span<const Problem>() : inputs->held_out);
+  context.default_verifier = default_verifier;
+  if (!inputs->task) {
+    std::set<std::string> named = verifiers_of(inputs->train.get(), inputs->held_out);
+    if (default_verifier.empty() && !named.empty() && !named.contains("")) context.default_verifier = *named.begin();
+    named.erase("");
+    context.problem_verifiers.assign(named.begin(), named.end());
+  }
   context.locate = locate_in(deck, "reward");
   // With a reward model answers need no judge.
   const bool judged = what != InputsFor::training || !deck.reward_model || inputs->task ||
@@ -126,39 +125,6 @@ std::vector<std::int32_t> stop_tokens(const Deck& deck, const OpenedModel& model
   return stop.empty() ? usual_stop_tokens(model) : stop;
 }
 
-std::int64_t room_for_prompts(const Deck& deck, const ModelConfig& model) {
-  const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
-  const std::int64_t room = model.context - answers;
-  if (room < 1) {
-    throw Error(ExitCode::config,
-                Fault{deck.where("generation.max_new_tokens"),
-                      fmt::format("max_new_tokens = {} leave no room for a prompt in the context of {}", answers,
-                                  model.context),
-                      fmt::format("at most {}", model.context - 1), ""});
-  }
-  return room;
-}
-
-// Prompts of a task are all of its making: where one does not fit, the deck is wrong.
-void require_room(const Deck& deck, std::int64_t longest, std::int64_t room) {
-  if (longest <= room) return;
-  const bool by_evaluation = deck.eval.max_new_tokens > deck.generation.max_new_tokens;
-  const std::int64_t answers = std::max(deck.generation.max_new_tokens, deck.eval.max_new_tokens);
-  throw Error(
-      ExitCode::config,
-      Fault{deck.where(by_evaluation ? "eval.max_new_tokens" : "generation.max_new_tokens"),
-            fmt::format(
-                "max_new_tokens = {} leaves room for {} tokens of a prompt, and prompts of task '{}' have up to {}",
-                answers, room, deck.data.task, longest),
-            fmt::format("a context of at least {} tokens", answers + longest),
-            fmt::format("[model] context = {}", answers + longest)});
-}
-
-// A held-out file of `eval` is of problems, whatever the deck's algorithm.
-bool learns_from_answers(const Deck& deck, InputsFor what) {
-  return what == InputsFor::training && learns_from_answers(deck.algorithm);
-}
-
 void open_answers(const Deck& deck, const std::shared_ptr<const ProblemSource>& held_out, RunInputs* inputs) {
   AnswerFileOptions options;
   options.pairs_only = deck.algorithm.name != "kto";
@@ -173,27 +139,6 @@ void open_answers(const Deck& deck, const std::shared_ptr<const ProblemSource>& 
   inputs->longest_recorded = std::max(inputs->longest_recorded, inputs->held_out_answers->longest());
 }
 
-std::shared_ptr<const ProblemSource> load_file(const Deck& deck, const std::string& path, InputsFor what,
-                                               const RunInputs& inputs, std::vector<std::string>* notes) {
-  ProblemFileOptions options;
-  options.prompt_key = deck.data.prompt_key;
-  options.answer_key = deck.data.answer_key;
-  options.id_key = deck.data.id_key;
-  options.verifier_key = deck.data.verifier_key;
-  options.on_bad_line = on_bad_line_of(deck.data.on_bad_line);
-  options.max_prompt_tokens =
-      learns_from_answers(deck, what) ? inputs.model.config.context - 1 : room_for_prompts(deck, inputs.model.config);
-  options.answer = ProblemFileOptions::Answer::optional;
-  for (const VerifierEntry& entry : verifiers()) options.verifiers.emplace_back(entry.name);
-  try {
-    LoadedProblems loaded = load_problems(path, inputs.model.tokenizer, options);
-    if (!loaded.skip_summary.empty()) notes->push_back(loaded.skip_summary);
-    return loaded.source;
-  } catch (const Error& error) {
-    rethrow_with_reason(inputs.model, error);
-  }
-}
-
 nlohmann::json overlaid(nlohmann::json keys, const nlohmann::json& over) {
   if (over.is_object()) keys.update(over);
   return keys;
@@ -203,8 +148,7 @@ nlohmann::json overlaid(nlohmann::json keys, const nlohmann::json& over) {
 // same task, then [warm_start], then the stage.
 std::shared_ptr<const Task> stage_task(const Deck& deck, const std::shared_ptr<const Tokenizer>& tokenizer, int stage) {
   const WarmStartTable& table = *deck.warm_start;
-  nlohmann::json keys = table.task == deck.data.task ? deck.data.task_keys : nlohmann::json::object();
-  keys = overlaid(std::move(keys), table.task_keys);
+  nlohmann::json keys = overlaid(data_keys_of_task(deck.data, table.task), table.task_keys);
   std::string place = "warm_start";
   if (stage >= 0) {
     keys = overlaid(std::move(keys), table.stage[static_cast<std::size_t>(stage)].task_keys);
@@ -276,14 +220,15 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
                         [&table](const std::string& key) { return key.rfind(table, 0) == 0; });
   };
   std::shared_ptr<const Task> task;
-  if (sound("data") && !deck.data.preset.empty()) {
-    faults.push_back({deck.where("data.preset"),
-                      fmt::format("[data] preset = '{}' is not known to this version", deck.data.preset), "no preset",
-                      "prompt_key, answer_key, id_key and verifier_key name the fields of other files"});
-  }
   if (sound("tokenizer")) collect([&] { kind_tokenizer(deck); });
   if (sound("data") && !deck.data.task.empty()) {
     collect([&] { task = make_task(deck.data.task, deck.data.task_keys, nullptr, locate_in(deck, "data")); });
+  }
+  for (std::size_t i = 0; sound("data") && i < deck.data.source.size(); ++i) {
+    const DataSource& source = deck.data.source[i];
+    const std::string table = fmt::format("data.source[{}]", i);
+    if (!source.task.empty())
+      collect([&] { make_task(source.task, source.task_keys, nullptr, locate_in(deck, table)); });
   }
   if (what == InputsFor::training && sound("warm_start") && deck.warm_start && !deck.warm_start->task.empty()) {
     collect([&] { stage_task(deck, nullptr, -1); });
@@ -306,13 +251,7 @@ RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Br
   RunInputs inputs;
   inputs.notes = deck.notes;
   std::shared_ptr<const Tokenizer> tokenizer = deck_tokenizer(deck);
-  if (!deck.data.task.empty()) {
-    inputs.task = make_task(deck.data.task, deck.data.task_keys, tokenizer, locate_in(deck, "data"));
-    if (!tokenizer && deck.model.path.empty()) tokenizer = inputs.task->tokenizer();
-  } else if (!tokenizer && deck.model.path.empty() && deck.warm_start && !deck.warm_start->task.empty()) {
-    tokenizer = make_task(deck.warm_start->task, deck.warm_start->task_keys, nullptr, locate_in(deck, "warm_start"))
-                    ->tokenizer();
-  }
+  if (!tokenizer && deck.model.path.empty()) tokenizer = tokenizer_of_tasks(deck);
   inputs.model = model_of_deck(deck, tokenizer);
   if (trains_scorer(deck, what)) {
     make_scorer(inputs.model, static_cast<std::uint64_t>(deck.run.seed));
@@ -326,23 +265,14 @@ RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Br
   }
   if (what == InputsFor::training && deck.reward_model)
     inputs.reward_model = open_reward_model(deck, inputs.model.config);
-  if (inputs.task && inputs.model.tokenizer && inputs.model.tokenizer != tokenizer) {
-    inputs.task = make_task(deck.data.task, deck.data.task_keys, inputs.model.tokenizer, locate_in(deck, "data"));
-  }
   inputs.stop = stop_tokens(deck, inputs.model);
 
-  const std::int64_t room =
-      learns_from_answers(deck, what) ? inputs.model.config.context : room_for_prompts(deck, inputs.model.config);
-  std::shared_ptr<const ProblemSource> held_out;
-  if (inputs.task) {
-    inputs.train = inputs.task->train();
-    held_out = inputs.task->held_out();
-    require_room(deck, std::max(longest_prompt(*inputs.train), longest_prompt(*held_out)), room);
-  } else {
-    const bool wanted = what == InputsFor::training || (what == InputsFor::replay && !deck.data.train.empty());
-    if (wanted) inputs.train = load_file(deck, deck.data.train, what, inputs, &inputs.notes);
-    if (!deck.data.eval.empty()) held_out = load_file(deck, deck.data.eval, what, inputs, &inputs.notes);
-  }
+  ProblemInputs problems = open_problems(deck, what, inputs.model);
+  inputs.task = problems.task;
+  inputs.train = problems.train;
+  inputs.order = problems.order;
+  inputs.notes.insert(inputs.notes.end(), problems.notes.begin(), problems.notes.end());
+  const std::shared_ptr<const ProblemSource> held_out = problems.held_out;
   if (held_out) {
     inputs.held_out_in_all = held_out->size();
     const std::int64_t wanted =
@@ -352,10 +282,10 @@ RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Br
   }
   if (inputs.train) inputs.longest_prompt = std::max(inputs.longest_prompt, longest_prompt(*inputs.train));
 
-  if (learns_from_answers(deck, what)) {
+  if (trains_on_answers(deck, what)) {
     open_answers(deck, held_out, &inputs);
   } else {
-    open_rewards(deck, what, std::move(broker), &inputs);
+    open_rewards(deck, what, problems.verifier, std::move(broker), &inputs);
   }
   for (const auto& reward : {inputs.reward, inputs.evaluation_reward}) {
     if (reward != nullptr) inputs.sandbox = weaker_tier(inputs.sandbox, reward->confinement());

@@ -12,6 +12,7 @@
 #include "data/demonstration.hpp"
 #include "data/problem_source.hpp"
 #include "data/task.hpp"
+#include "data/training_order.hpp"
 #include "deck/tables.hpp"
 #include "run/model_source.hpp"
 #include "text/tokenizer.hpp"
@@ -25,6 +26,7 @@ struct RunInputs {
   std::optional<OpenedModel> reward_model;     // of [reward_model]
   std::shared_ptr<const Task> task;            // none for files
   std::shared_ptr<const ProblemSource> train;  // none where nothing is trained
+  std::shared_ptr<const TrainingOrder> order;  // in which they are taken
   // Instead of drawn answers, for algorithms that learn from a file of them; absent otherwise.
   std::shared_ptr<const AnswerSource> answers, held_out_answers;
   std::vector<Problem> held_out;  // as many as [eval] problems asks for
@@ -34,7 +36,7 @@ struct RunInputs {
   std::shared_ptr<const RewardFunction> reward, evaluation_reward;
   std::vector<std::int32_t> stop;  // token ids that end a rollout
   std::string sandbox;             // the weakest tier that judged programs run in; empty: none are started
-  std::vector<std::string> notes;  // for the log: lines left out, sizes
+  std::vector<std::string> notes;  // for the log: lines left out, problems that repeat others
 };
 
 // Names of the parts of a reward, the reward model's last; none where it is all one.

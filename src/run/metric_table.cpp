@@ -43,6 +43,7 @@ constexpr Metric kMetrics[] = {
     {"reward_part_<name>_mean", "", "mean of one part of the reward, before its weight", "", "rewards/<name>/mean"},
     {"reward_part_<name>_std", "", "standard deviation of that part, divided by n", "", "rewards/<name>/std"},
     {"accuracy", "", "correct / (rollouts - gold_unusable - crashed)", "", ""},
+    {"accuracy_<source>", "", "the same of one of several [[data.source]]", "", ""},
     {"eval_accuracy", "", "share of held-out problems answered rightly by greedy decoding",
      "val-core/<data>/acc/mean@1", ""},
     {"eval_accuracy_low", "", "lower end of its interval of 95 % (Wilson)", "", ""},

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "data/problem_mix.hpp"
 #include "roles/trainer.hpp"
 #include "run/metric_table.hpp"
 
@@ -101,6 +103,21 @@ MetricsRow MetricsRow::from_json(const nlohmann::json& saved) {
 
 namespace {
 
+// Of a mix (data/problem_mix.hpp); empty for other problems.
+std::map<std::string, double> accuracy_by_source(std::span<const Experience> experiences) {
+  std::map<std::string, std::pair<double, double>> right_of_all;
+  for (const Experience& e : experiences) {
+    const auto source = e.problem.extra.find(kMixSource);
+    if (source == e.problem.extra.end() || !source->is_string() || !counts(e.assessment.verdict)) continue;
+    auto& [right, all] = right_of_all[source->get<std::string>()];
+    right += e.assessment.verdict == Verdict::correct ? 1 : 0;
+    all += 1;
+  }
+  std::map<std::string, double> shares;
+  for (const auto& [name, sums] : right_of_all) shares[name] = sums.first / sums.second;
+  return shares;
+}
+
 void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const std::vector<std::string>& part_names,
                  Rewards rewards) {
   Summary reward;
@@ -127,6 +144,7 @@ void add_rewards(MetricsRow* row, std::span<const Experience> experiences, const
     row->set("accuracy", static_cast<double>(verdicts[static_cast<int>(Verdict::correct)]) /
                              static_cast<double>(reward.values.size()));
   }
+  for (const auto& [name, share] : accuracy_by_source(experiences)) row->set("accuracy_" + name, share);
   for (int v = 0; v < kVerdicts; ++v)
     row->set(fmt::format("verdict_{}", name_of(static_cast<Verdict>(v))), verdicts[v]);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "data/problem_mix.hpp"
 #include "run/json_lines.hpp"
 #include "text/json_line.hpp"
 
@@ -34,6 +35,7 @@ Json rollout_record(std::int64_t iteration, const Experience& e, const std::stri
   line["iteration"] = iteration;
   line["rollout_id"] = e.rollout.id.text();
   line["problem"] = e.problem.id;
+  if (const auto source = e.problem.extra.find(kMixSource); source != e.problem.extra.end()) line["source"] = *source;
   line["group"] = e.rollout.group;
   line["index"] = e.rollout.id.index;
   line["prompt"] = e.problem.prompt_text;
@@ -170,6 +172,8 @@ void read_rollout(const RecordReader& reader, std::int64_t line_number, const Re
                             : RolloutId::parse(id);
   const Json* problem = reader.find("problem");
   e.problem.id = e.rollout.problem = problem == nullptr ? e.rollout.group : reader.integer("problem", *problem);
+  if (const Json* source = reader.find("source"); source != nullptr && source->is_string())
+    e.problem.extra[kMixSource] = *source;
   e.problem.prompt_text = reader.text("prompt");
 }
 

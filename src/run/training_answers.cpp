@@ -11,12 +11,11 @@ namespace maxplus {
 // The next lines of the file, each a group; every rank reads them.
 TrainingRun::Collected TrainingRun::collect_answers(std::int64_t iteration) {
   watchdog_->beat("answers");
-  const ProblemOrder order = training_order();
   Collected collected, all;
   collected.groups = collected.problems_taken = deck_.generation.problems_per_iteration;
   for (std::int64_t slot = 0; slot < collected.groups; ++slot) {
     std::uint32_t index = 0;
-    for (Experience& experience : inputs_.answers->at(order.at(state_.problem_cursor + slot))) {
+    for (Experience& experience : inputs_.answers->at(inputs_.order->at(state_.problem_cursor + slot))) {
       experience.rollout.id = {static_cast<std::uint32_t>(iteration), 0, static_cast<std::uint32_t>(slot), index++};
       experience.rollout.group = slot;
       experience.rollout.version.assign(experience.rollout.token.size(),

@@ -50,20 +50,14 @@ bool resamples(const Deck& deck) {
 
 }  // namespace
 
-ProblemOrder TrainingRun::training_order() const {
-  return {static_cast<std::uint64_t>(deck_.run.seed), Purpose::problem_order, inputs_.train->size(),
-          deck_.data.order == "file" ? Order::file : Order::shuffled};
-}
-
 TrainingRun::Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt,
                                                    std::int64_t first_problem, std::int64_t groups) {
-  const ProblemOrder order = training_order();
   std::vector<Problem> problems;
   std::vector<GenerationRequest> requests;
   const std::vector<std::int64_t> mine = dealt_to_rank(groups, world_.rank(), world_.size());
   problems.reserve(mine.size());
   for (std::int64_t slot : mine) {
-    problems.push_back(inputs_.train->at(order.at(first_problem + slot)));
+    problems.push_back(inputs_.train->at(inputs_.order->at(first_problem + slot)));
     GenerationRequest request;
     request.problem = &problems.back();
     request.group = (attempt << 32) | slot;

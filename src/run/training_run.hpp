@@ -15,7 +15,6 @@
 #include "base/timer.hpp"
 #include "comm/communicator.hpp"
 #include "comm/environment.hpp"
-#include "data/problem_order.hpp"
 #include "deck/tables.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "roles/assessor.hpp"
@@ -79,7 +78,6 @@ class TrainingRun {
                        const DemonstrationSource& source, const Algorithm& supervised);
   Next begin_loop();  // reference, the line of iteration 0
   Next iterate();
-  ProblemOrder training_order() const;
   Collected collect(std::int64_t iteration);
   Collected collect_recorded(std::int64_t iteration);
   Collected collect_answers(std::int64_t iteration);

@@ -20,6 +20,10 @@ extern const char* const kRandomGrammar;
 extern const char* const kOperatorsGrammar;
 extern const char* const kWordProblemsGrammar;
 extern const char* const kCodeTestsGrammar;
+extern const char* const kArithmeticGrammar;
+extern const char* const kSortingGrammar;
+extern const char* const kLetterCountingGrammar;
+extern const char* const kGraphPathsGrammar;
 extern const char* const kCommandGrammar;
 
 std::shared_ptr<const Verifier> make_exact_verifier(KeyReader& keys, const VerifierSettings& settings);
@@ -35,6 +39,10 @@ std::shared_ptr<const Verifier> make_random_verifier(KeyReader& keys, const Veri
 std::shared_ptr<const Verifier> make_operators_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_word_problems_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_code_tests_verifier(KeyReader& keys, const VerifierSettings& settings);
+std::shared_ptr<const Verifier> make_arithmetic_verifier(KeyReader& keys, const VerifierSettings& settings);
+std::shared_ptr<const Verifier> make_sorting_verifier(KeyReader& keys, const VerifierSettings& settings);
+std::shared_ptr<const Verifier> make_letter_counting_verifier(KeyReader& keys, const VerifierSettings& settings);
+std::shared_ptr<const Verifier> make_graph_paths_verifier(KeyReader& keys, const VerifierSettings& settings);
 std::shared_ptr<const Verifier> make_command_verifier(KeyReader& keys, const VerifierSettings& settings);
 
 }  // namespace maxplus

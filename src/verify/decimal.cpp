@@ -181,4 +181,12 @@ double approximate(const TextNumber& number) {
   return number.denominator ? above / approximate_decimal(*number.denominator) : above;
 }
 
+std::optional<std::string> plain_integer(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);
+  return negative && text != "0" ? "-" + std::string(text) : std::string(text);
+}
+
 }  // namespace maxplus

@@ -27,4 +27,8 @@ std::vector<TextNumber> find_numbers(std::string_view text);
 bool equal_exactly(const TextNumber& a, const TextNumber& b);
 double approximate(const TextNumber& number);
 
+// Digits with an optional '-' before them, of any length, and nothing else: without zeros in front, so that equal
+// numbers are equal texts.
+std::optional<std::string> plain_integer(std::string_view text);
+
 }  // namespace maxplus

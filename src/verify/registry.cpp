@@ -46,6 +46,10 @@ const std::vector<VerifierEntry>& verifiers() {
       {"operators", kOperatorsGrammar, make_operators_verifier},
       {"word_problems", kWordProblemsGrammar, make_word_problems_verifier},
       {"code_tests", kCodeTestsGrammar, make_code_tests_verifier},
+      {"arithmetic", kArithmeticGrammar, make_arithmetic_verifier},
+      {"sorting", kSortingGrammar, make_sorting_verifier},
+      {"letter_counting", kLetterCountingGrammar, make_letter_counting_verifier},
+      {"graph_paths", kGraphPathsGrammar, make_graph_paths_verifier},
       {"command", kCommandGrammar, make_command_verifier},
   };
   return entries;

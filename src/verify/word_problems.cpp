@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "verify/all_verifiers.hpp"
+#include "verify/characters.hpp"
+#include "verify/decimal.hpp"
 #include "verify/extraction.hpp"
 
 namespace maxplus {
@@ -21,16 +23,6 @@ const char* const kWordProblemsGrammar =
 
 namespace {
 
-bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Without zeros in front, so that equal numbers are equal texts.
-std::string canonical_integer(std::string_view text) {
-  const bool negative = !text.empty() && text[0] == '-';
-  if (negative) text.remove_prefix(1);
-  while (text.size() > 1 && text[0] == '0') text.remove_prefix(1);
-  return negative && text != "0" ? "-" + std::string(text) : std::string(text);
-}
-
 std::optional<std::string> last_integer(std::string_view response) {
   std::string text;
   for (const char c : response)
@@ -39,8 +31,8 @@ std::optional<std::string> last_integer(std::string_view response) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t digits = text[i] == '-' ? i + 1 : i;
     std::size_t end = digits;
-    while (end < text.size() && is_ascii_digit(text[end])) ++end;
-    if (end > digits) last = canonical_integer(std::string_view(text).substr(i, end - i));
+    while (end < text.size() && is_digit(text[end])) ++end;
+    if (end > digits) last = plain_integer(std::string_view(text).substr(i, end - i));
     i = std::max(end, i + 1);
   }
   return last;
@@ -49,10 +41,7 @@ std::optional<std::string> last_integer(std::string_view response) {
 std::optional<std::string> gold_integer(const Problem& problem) {
   const std::optional<std::string> text = gold_text(problem.answer);
   if (!text) return std::nullopt;
-  const std::optional<std::string> integer = last_integer(*text);
-  const std::size_t sign = text->starts_with('-') ? 1 : 0;
-  const bool whole = text->size() > sign && text->find_first_not_of("0123456789", sign) == std::string::npos;
-  return whole ? integer : std::nullopt;
+  return plain_integer(*text);
 }
 
 class WordProblemsVerifier final : public Verifier {

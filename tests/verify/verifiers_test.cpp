@@ -165,7 +165,7 @@ TEST(WordProblemsVerifier, TakesTheLastIntegerOfAnAnswerThatEnded) {
 }
 
 TEST(Verifiers, PublishTheirGrammarAndListAllFaults) {
-  EXPECT_EQ(verifiers().size(), 14U);
+  EXPECT_EQ(verifiers().size(), 18U);
   for (const VerifierEntry& entry : verifiers()) EXPECT_GT(describe_verifier(entry.name).size(), 200U);
   EXPECT_THROW(describe_verifier("nothing"), Error);
   RewardTable table;
