@@ -71,10 +71,10 @@ TransformerLimits without_drawing(TransformerLimits limits) {
 
 }  // namespace
 
-Engine::Frozen::Frozen(const ModelConfig& model, StoredType type, const EngineShape& shape, const Stream& stream,
+Engine::Frozen::Frozen(const EngineShape::FrozenNetwork& frozen, const EngineShape& shape, const Stream& stream,
                        Arena& arena)
-    : plain(type == StoredType::f32 ? std::make_optional<WeightSet>(model, arena) : std::nullopt),
-      kept(type == StoredType::f32 ? std::nullopt : std::make_optional<FrozenWeights>(model, type, arena)),
+    : plain(frozen.weights == StoredType::f32 ? std::make_optional<WeightSet>(frozen.model, arena) : std::nullopt),
+      kept(plain ? std::nullopt : std::make_optional<FrozenWeights>(frozen.model, frozen.weights, arena)),
       network(plain ? *plain : kept->window(), Transformer::Use::inference, shape.arithmetic,
               without_drawing(shape.limits), stream, arena, arena, kept ? &*kept : nullptr) {}
 
@@ -99,15 +99,8 @@ Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& are
                     data_rank, data_ranks);
   }
   if (shape.generation) generator.emplace(policy, *shape.generation, stream, *arenas.arena[kCache]);
-  if (shape.reference) {
-    ModelConfig model = shape.model;
-    model.value_head = false;
-    reference.emplace(model, *shape.reference, shape, stream, *arenas.arena[kReference]);
-  }
-  if (shape.reward_model) {
-    reward_model.emplace(shape.reward_model->model, shape.reward_model->weights, shape, stream,
-                         *arenas.arena[kRewardModel]);
-  }
+  if (shape.reference) reference.emplace(*shape.reference, shape, stream, *arenas.arena[kReference]);
+  if (shape.reward_model) reward_model.emplace(*shape.reward_model, shape, stream, *arenas.arena[kRewardModel]);
   if (shape.critic) {
     Arena& arena = *arenas.arena[kCritic];
     critic_weights.emplace(shape.critic->model, arena);

@@ -31,17 +31,16 @@ struct EngineShape {
   TransformerLimits limits;
   std::optional<Generator::Limits> generation;  // absent: nothing is drawn
   std::optional<OptimizerTable> optimizer;      // absent: nothing is trained
-  std::optional<StoredType> reference;          // a frozen copy beside the policy, and how it is kept
   struct Critic {
     ModelConfig model;
     OptimizerTable optimizer;
   };
   std::optional<Critic> critic;  // with a network of its own; one that shares the policy's is model.value_head
-  struct RewardModel {
+  struct FrozenNetwork {
     ModelConfig model;
-    StoredType weights = StoredType::f32;
+    StoredType weights = StoredType::f32;  // how they are kept
   };
-  std::optional<RewardModel> reward_model;
+  std::optional<FrozenNetwork> reference, reward_model;
   int threads = 1;
 };
 
@@ -95,7 +94,7 @@ class Engine {
     std::vector<std::unique_ptr<Arena>> arena;
   };
   struct Frozen {
-    Frozen(const ModelConfig& model, StoredType type, const EngineShape& shape, const Stream& stream, Arena& arena);
+    Frozen(const EngineShape::FrozenNetwork& frozen, const EngineShape& shape, const Stream& stream, Arena& arena);
     std::optional<WeightSet> plain;  // one of the two
     std::optional<FrozenWeights> kept;
     Transformer network;

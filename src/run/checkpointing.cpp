@@ -58,7 +58,8 @@ std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic) {
   if (inputs.model.tokenizer) record["tokenizer"] = inputs.model.tokenizer->hash();
   record["network"] = write_model_config(inputs.model.config).dump();
   if (inputs.critic) record["critic"] = write_model_config(inputs.critic->config).dump();
-  if (inputs.reward_model) record["reward model"] = write_model_config(inputs.reward_model->config).dump();
+  if (inputs.reference) record["reference"] = inputs.reference_hash;
+  if (inputs.reward_model) record["reward model"] = inputs.reward_model_hash;
   record["arithmetic"] = ops::name_of(arithmetic);
   return record.dump();
 }

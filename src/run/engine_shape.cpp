@@ -46,7 +46,11 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   }
   shape.limits.head_block = head_block_rows(inputs.model.config.vocabulary);
   shape.optimizer = deck.optimizer;
-  if (deck.reference) shape.reference = stored_type(deck.reference->weights);
+  if (deck.reference) {
+    shape.reference = {inputs.reference ? inputs.reference->config : inputs.model.config,
+                       stored_type(deck.reference->weights)};
+    shape.reference->model.value_head = false;
+  }
   if (inputs.reward_model) shape.reward_model = {inputs.reward_model->config, stored_type(deck.reward_model->weights)};
   if (!deck.critic) return shape;
   if (deck.critic->shared) {

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
+#include "run/networks_beside.hpp"
 #include "run/problem_inputs.hpp"
 #include "run/text_choice.hpp"
 #include "verify/sandbox/policy.hpp"
@@ -86,6 +87,19 @@ std::set<std::string> verifiers_of(const ProblemSource* train, std::span<const P
   return names;
 }
 
+// A file in which no problem has an answer names it otherwise.
+void require_answers(const Deck& deck, const RunInputs& inputs) {
+  if (inputs.task || !inputs.train || !inputs.reward->needs_answer()) return;
+  for (std::int64_t i = 0; i < inputs.train->size(); ++i) {
+    const Problem problem = inputs.train->at(i);
+    if (!problem.answer.is_null() || !problem.verifier.empty()) return;
+  }
+  throw Error(ExitCode::data,
+              Fault{inputs.train->where(0), "no problem has an answer that the verifier could compare with",
+                    fmt::format("\"{}\" in every line", deck.data.answer_key),
+                    "[data] answer_key names the field that holds it"});
+}
+
 void open_rewards(const Deck& deck, InputsFor what, const std::string& default_verifier,
                   std::shared_ptr<const Broker> broker, RunInputs* inputs) {
   RewardContext context;
@@ -104,7 +118,10 @@ void open_rewards(const Deck& deck, InputsFor what, const std::string& default_v
   const bool judged = what != InputsFor::training || !deck.reward_model || inputs->task ||
                       !deck.reward.verifier.empty() || !deck.reward.part.empty() || !context.problem_verifiers.empty();
   if (!judged) return;
-  if (what == InputsFor::training) inputs->reward = make_reward_function(deck.reward, context);
+  if (what == InputsFor::training) {
+    inputs->reward = make_reward_function(deck.reward, context);
+    require_answers(deck, *inputs);
+  }
   if (!inputs->held_out.empty())
     inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
 }
@@ -155,34 +172,6 @@ std::shared_ptr<const Task> stage_task(const Deck& deck, const std::shared_ptr<c
     place = fmt::format("warm_start.stage[{}]", stage);
   }
   return make_task(table.task, keys, tokenizer, locate_in(deck, place));
-}
-
-// A network beside the policy, [table] path: of the policy's tokens.
-OpenedModel open_beside(const Deck& deck, const std::string& table, const std::string& path, const ModelConfig& policy,
-                        const std::string& advice) {
-  OpenedModel network = open_network(path);
-  const std::shared_ptr<const WeightSource> source = network.open_weights();
-  const CheckedWeights checked(source, WeightPlan(network.config, *source).weights());
-  if (network.config.vocabulary != policy.vocabulary || network.config.context < policy.context) {
-    throw Error(ExitCode::config, Fault{deck.where(table + ".path"),
-                                        fmt::format("[{}] path has a vocabulary of {} and a context of {} tokens",
-                                                    table, network.config.vocabulary, network.config.context),
-                                        fmt::format("the policy's vocabulary of {} tokens, a context of at least {}",
-                                                    policy.vocabulary, policy.context),
-                                        advice});
-  }
-  return network;
-}
-
-OpenedModel open_reward_model(const Deck& deck, const ModelConfig& policy) {
-  OpenedModel model =
-      open_beside(deck, "reward_model", deck.reward_model->path, policy, "a classifier of the same tokenizer");
-  if (model.config.value_head && !model.config.token_head) return model;
-  throw Error(ExitCode::config,
-              Fault{deck.where("reward_model.path"),
-                    fmt::format("[reward_model] path: {} is a language model, it scores no answers", model.description),
-                    "a classifier with one label, as algorithm 'reward_model' trains it",
-                    "train one on pairs: [algorithm] name = \"reward_model\""});
 }
 
 // The network of algorithm 'reward_model': a language model's layers with a head that scores answers in place of its
@@ -259,12 +248,15 @@ RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Br
     require_tokens(inputs.model, deck.where("model.path"));
   }
   const bool trains = what != InputsFor::evaluation;
-  if (trains && deck.critic && deck.critic->path != "policy") {
-    inputs.critic = open_beside(deck, "critic", deck.critic->path, inputs.model.config,
-                                "a network of the same tokenizer, or path = \"policy\"");
+  if (trains && deck.critic && deck.critic->path != "policy") inputs.critic = open_critic(deck, inputs.model);
+  if (trains && deck.reference && deck.reference->path != "policy") {
+    inputs.reference = open_reference(deck, inputs.model);
+    inputs.reference_hash = weights_hash_of(*inputs.reference);
   }
-  if (what == InputsFor::training && deck.reward_model)
-    inputs.reward_model = open_reward_model(deck, inputs.model.config);
+  if (what == InputsFor::training && deck.reward_model) {
+    inputs.reward_model = open_reward_model(deck, inputs.model);
+    inputs.reward_model_hash = weights_hash_of(*inputs.reward_model);
+  }
   inputs.stop = stop_tokens(deck, inputs.model);
 
   ProblemInputs problems = open_problems(deck, what, inputs.model);

@@ -22,11 +22,13 @@ namespace maxplus {
 
 struct RunInputs {
   OpenedModel model;
-  std::optional<OpenedModel> critic;           // of [critic] path, where that is a model's
-  std::optional<OpenedModel> reward_model;     // of [reward_model]
-  std::shared_ptr<const Task> task;            // none for files
-  std::shared_ptr<const ProblemSource> train;  // none where nothing is trained
-  std::shared_ptr<const TrainingOrder> order;  // in which they are taken
+  std::optional<OpenedModel> critic;              // of [critic] path, where that is a model's
+  std::optional<OpenedModel> reference;           // of [reference] path, likewise
+  std::optional<OpenedModel> reward_model;        // of [reward_model]
+  std::string reference_hash, reward_model_hash;  // of their weights; empty without such a file
+  std::shared_ptr<const Task> task;               // none for files
+  std::shared_ptr<const ProblemSource> train;     // none where nothing is trained
+  std::shared_ptr<const TrainingOrder> order;     // in which they are taken
   // Instead of drawn answers, for algorithms that learn from a file of them; absent otherwise.
   std::shared_ptr<const AnswerSource> answers, held_out_answers;
   std::vector<Problem> held_out;  // as many as [eval] problems asks for

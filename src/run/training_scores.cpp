@@ -38,8 +38,7 @@ std::vector<std::vector<float>> TrainingRun::score(Transformer& transformer,
 // From its file; where it is the policy's copy it stands there already.
 void TrainingRun::load_reference() {
   if (deck_.reference->path == "policy") return engine_->reference()->pack_weights();
-  tell_kept("reference", deck_.reference->weights,
-            engine_->load_reference(open_network(deck_.reference->path).open_weights()));
+  tell_kept("reference", deck_.reference->weights, engine_->load_reference(inputs_.reference->open_weights()));
 }
 
 void TrainingRun::refresh_reference() {

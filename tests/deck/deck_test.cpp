@@ -234,7 +234,19 @@ TEST(Deck, DiffersOnResumeOnlyInWhatMatters) {
                                       "optimizer.learning_rate = 0.5, was 3.0", "run.iterations = 6, was 7", "run.seed = 2, was 9007199254740993"}));
   Deck without = before;
   without.reference.reset();
-  EXPECT_EQ(differing_keys(before, without), (std::vector<std::string>{"reference.path not set, was \"policy\""}));
+  EXPECT_EQ(differing_keys(before, without),
+            (std::vector<std::string>{"reference.path not set, was \"policy\"", "reference.refresh_every not set, was 0",
+                                      "reference.weights not set, was \"f32\""}));
+}
+
+TEST(Deck, RefusesNamesWithoutEnd) {
+  std::string name = "a";
+  for (int i = 0; i < 20000; ++i) name += ".a";
+  for (const std::string& text : {"[" + name + "]\n", name + " = 1\n"}) {
+    const DeckReading reading = deck_of_text("title = \"x\"\n" + text, "deep.toml", {});
+    ASSERT_EQ(reading.faults.size(), 1u);
+    EXPECT_EQ(reading.faults[0].where, "deep.toml:2");
+  }
 }
 
 TEST(Deck, TellsWhichFileCannotBeRead) {

@@ -108,7 +108,7 @@ TEST(DeckChecks, NameWhatContradicts) {
   for (const auto& [set, line] : rows) EXPECT_EQ(faults_of(set), Lines{line});
   const Lines unknown = faults_of({"algorithm.name=grop"});
   ASSERT_EQ(unknown.size(), 1u);
-  EXPECT_EQ(unknown[0].rfind("--set algorithm.name=grop: [algorithm] name = 'grop' is unknown; did you mean 'grpo'?", 0), 0u) << unknown[0];
+  EXPECT_EQ(unknown[0].rfind("--set algorithm.name=grop: [algorithm] name = \"grop\" is unknown; did you mean 'grpo'?", 0), 0u) << unknown[0];
 }
 
 TEST(DeckChecks, NameAShapeThatIsMissingOrDoubled) {

@@ -67,10 +67,10 @@ std::unique_ptr<Algorithm> make_algorithm(const AlgorithmTable& table, std::int6
   if (table.name == "sft") return make_sft(table);
   if (preference_defaults(table.name)) return make_preference(table);
   const std::vector<std::string> known = algorithm_names();
-  throw Error(
-      ExitCode::config,
-      Fault{"", fmt::format("[algorithm] name = '{}' is unknown{}", table.name, did_you_mean(table.name, known)),
-            "one of " + join(known, ", "), ""});
+  throw Error(ExitCode::config, Fault{"",
+                                      fmt::format("[algorithm] name = {} is unknown{}", quote(shorten(table.name, 60)),
+                                                  did_you_mean(table.name, known)),
+                                      "one of " + join(known, ", "), ""});
 }
 
 bool wants_dynamic_sampling(const AlgorithmTable& table) {
