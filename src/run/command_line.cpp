@@ -203,6 +203,8 @@ void add_own(Options& options, CommandLine& line) {
     case Command::eval:
       options.value("--model", "PATH", "model or checkpoint (the deck's)",
                     [&](const std::string& text) { line.model = text; });
+      options.value("--problems", "FILE", "held-out problems instead of the deck's; may be repeated, each told apart",
+                    [&](const std::string& text) { line.problems.push_back(text); });
       break;
     case Command::generate: add_generate(options, line.generate); break;
     case Command::convert:

@@ -52,11 +52,12 @@ struct CommandLine {
   std::string text;           // of Command::print
   std::string help_verifier;  // `score --verifier NAME --help`: the grammar of this verifier follows the text
 
-  std::string deck;               // DECK of train, eval, replay
-  std::string model;              // MODEL of generate, logprob, tokenize; --model of eval, else empty
-  std::string file;               // PROMPTS, FILE or IN
-  std::string target;             // OUT of convert
-  std::vector<std::string> runs;  // RUN... of report
+  std::string deck;                   // DECK of train, eval, replay
+  std::vector<std::string> problems;  // --problems of eval
+  std::string model;                  // MODEL of generate, logprob, tokenize; --model of eval, else empty
+  std::string file;                   // PROMPTS, FILE or IN
+  std::string target;                 // OUT of convert
+  std::vector<std::string> runs;      // RUN... of report
 
   std::vector<std::string> set;  // "table.key=value", in order
   std::optional<std::string> out;

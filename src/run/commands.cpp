@@ -70,6 +70,7 @@ Deck checked_deck(const CommandLine& line, DeckUse use, int ranks) {
       use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
   if (use == DeckUse::model) reading.deck.model.path = line.model;
   if (reading.faults.empty()) leave_out_former_keys(reading.deck);
+  if (!line.problems.empty()) reading.deck.data.eval = line.problems.front();
   check_deck(reading.deck, use, ranks, reading.faults);
   if (use != DeckUse::model) {
     check_named(reading.deck,
@@ -130,8 +131,10 @@ std::string check_text(const CommandLine& line) {
   return text;
 }
 
-std::string evaluation_text(const EvaluationResult& result, CommandLine::Output form) {
+// `file`: of several; empty: the deck's problems.
+std::string evaluation_text(const EvaluationResult& result, CommandLine::Output form, const std::string& file) {
   nlohmann::ordered_json json;
+  if (!file.empty()) json["file"] = file;
   json["eval_problems"] = result.problems;
   for (const auto& [name, value] : named_values(result)) json[name] = value;
   if (form == CommandLine::Output::json) return json.dump() + "\n";
@@ -216,10 +219,20 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
       const Deck deck = checked_deck(line, DeckUse::evaluate, world.size());
       if (speaks && deck.model.path.empty() && line.model.empty())
         std::fputs("maxplus: warning: the deck's network has random weights; --model names a trained one\n", stderr);
-      const EvaluationResult result = evaluate_deck(deck, line.model, mpi, world, broker);
-      if (speaks) {
-        std::fputs(evaluation_text(result, line.output).c_str(), stdout);
+      if (line.problems.empty()) {
+        const EvaluationResult result = evaluate_deck(deck, line.model, mpi, world, broker);
+        if (!speaks) return 0;
+        std::fputs(evaluation_text(result, line.output, "").c_str(), stdout);
         if (line.out) write_evaluation(*line.out, result);
+        return 0;
+      }
+      for (const std::string& file : line.problems) {
+        Deck asked = deck;
+        asked.data.eval = fs::absolute(file).lexically_normal().string();
+        const EvaluationResult result = evaluate_deck(asked, line.model, mpi, world, broker);
+        if (!speaks) continue;
+        std::fputs(evaluation_text(result, line.output, file).c_str(), stdout);
+        if (line.out) write_evaluation((fs::path(*line.out) / fs::path(file).stem()).string(), result);
       }
       return 0;
     }

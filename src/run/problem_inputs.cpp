@@ -211,7 +211,7 @@ ProblemInputs ProblemOpener::open() {
     inputs_.verifier = inputs_.task->verifier();
     parts_.push_back({d.task, inputs_.task->train(), ""});
     is_file_.push_back(false);
-    inputs_.held_out = inputs_.task->held_out();
+    inputs_.held_out = d.eval.empty() ? inputs_.task->held_out() : file(d.eval, d.preset);
   } else {
     open_sources();
     if (d.source.empty() && wants_training()) {

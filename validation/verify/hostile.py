@@ -3,8 +3,8 @@
 
 Expectation, written before the runs: each of the hostile programs of tests/outside/hostile_programs.py, judged alone in every tier that
 this host gives, has the verdict written beside it within the item's limit + 0.5 s (beyond what an honest program takes), and leaves no
-process and no file; eight copies of one honest program among eight endless ones are correct; 64 items that each run a program of 50 ms
-take at most 10 % longer on two workers than 32 times 50 ms, the start of the judge left out.
+process and no file; eight copies of one honest program among eight endless ones are correct; 64 items that each run a program of half a
+second take at most 10 % longer on 16 workers than four times that, the start of the judge left out.
 
     python3 validation/verify/hostile.py [--timeout 1.0]
 
@@ -27,7 +27,7 @@ from judged import remains, score  # noqa: E402
 from training import conclude_by  # noqa: E402
 
 SLACK_S = 0.5
-ITEMS, ITEM_S = 64, 0.05
+ITEMS, WORKERS, ITEM_S = 64, 16, 0.5
 BY_SHELL = ['command=["/bin/sh", "{program}"]', 'languages=["sh"]']  # an interpreter that costs no time of the cores to start
 
 
@@ -59,9 +59,9 @@ def judge_alone(tier, folder, timeout_s, floor):
 
 
 def stage(folder, tier):
-    """Seconds of ITEMS items on two workers without the start of the judge, the best of five, and whether all were correct."""
+    """Seconds of ITEMS items on WORKERS workers without the start of the judge, the best of five, and whether all were correct."""
     item = {"answer": None, "tests": [{"input": "", "output": ""}], "response": f"```sh\nexec sleep {ITEM_S}\n```\n"}
-    options = (f"sandbox={tier}", "workers=2", *BY_SHELL)
+    options = (f"sandbox={tier}", f"workers={WORKERS}", *BY_SHELL)
     empty = min(score([], folder, *options)[1] for _ in range(5))
     best, right = float("inf"), True
     for _ in range(5):
@@ -72,13 +72,13 @@ def stage(folder, tier):
 
 
 def bare_stage():
-    """The same programs without judge and sandbox, started by Python on two threads: what the machine itself adds."""
+    """The same programs without judge and sandbox, started by Python on WORKERS threads: what the machine itself adds."""
     def run(_):
         subprocess.run(["/bin/sh", "-c", f"exec sleep {ITEM_S}"], check=True)
     best = float("inf")
     for _ in range(5):
         begin = time.time()
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(WORKERS) as pool:
             list(pool.map(run, range(ITEMS)))
         best = min(best, time.time() - begin)
     return best
@@ -117,10 +117,10 @@ def main():
         lines, seconds, _ = score(mixed, folder, "timeout_s=2", "workers=16")
         right = sum(line["verdict"] == "correct" for line in lines or [])
         results.append(("honest items among as many endless ones that are correct: 8", f"{right}, all 16 in {seconds:.2f} s", right == 8))
-        path_s, bare_s = ITEMS * ITEM_S / 2, bare_stage()
+        path_s, bare_s = ITEMS * ITEM_S / WORKERS, bare_stage()
         for tier in ("namespaces", "landlock"):
             whole, right = stage(folder, tier)
-            results.append((f"{tier}: {ITEMS} items of {ITEM_S} s on two workers: at most {path_s} s + 10 %", f"{whole:.3f} s: {whole / path_s - 1:+.1%} (without judge and sandbox {bare_s:.3f} s: {bare_s / path_s - 1:+.1%}), all correct: {right}", right and whole <= path_s * 1.1))
+            results.append((f"{tier}: {ITEMS} items of {ITEM_S} s on {WORKERS} workers: at most {path_s} s + 10 %", f"{whole:.3f} s: {whole / path_s - 1:+.1%} (without judge and sandbox {bare_s:.3f} s: {bare_s / path_s - 1:+.1%}), all correct: {right}", right and whole <= path_s * 1.1))
     conclude_by(os.path.join(HERE, "hostile.md"), text, results)
 
 
