@@ -68,7 +68,7 @@ def decks(c):
             ("an infinite number", ("temperature = 1.0", "temperature = inf"), r"not a finite number"),
             ("another family", ('"llama"', '"lama"'), r":9: .*family.*llama"),
             ("heads that do not divide", ("kv_heads = 2", "kv_heads = 3"), r"kv_heads = 3 does not divide"),
-            ("another algorithm", ('name = "grpo"', 'name = "gpro"'), r"'gpro'.*'grpo'"),
+            ("another algorithm", ('name = "grpo"', 'name = "gpro"'), r"gpro.*'grpo'"),
             ("another verifier", ('verifier = "operators"', 'verifier = "operator"'), r"'operator'.*'operators'"),
             ("another task", ('task = "operators"', 'task = "operator"'), r"'operator'.*'operators'"),
             ("a divergence without reference", ('name = "grpo"', 'name = "grpo"\nkl = "k3"'), r'kl = "k3" needs a reference'),
