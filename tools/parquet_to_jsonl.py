@@ -8,10 +8,9 @@ import argparse
 import base64
 import datetime
 import decimal
-import json
-import math
-import os
 import sys
+
+from json_lines import fail, plain, writer
 
 HELP = """Writes the rows of Parquet files as lines of JSON, one object a row, which maxplus reads.
 
@@ -28,21 +27,8 @@ Times are written as ISO 8601, decimals as text, bytes as text where they are UT
 as null. Rows are read in pieces, so a file may be larger than memory."""
 
 
-def fail(code, found, advice):
-    print(f"parquet_to_jsonl: error: {found}\n  try: {advice}", file=sys.stderr)
-    sys.exit(code)
-
-
-def plain(value):
-    """The value in types that JSON has."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
+def other(value):
+    """What a type of Arrow that JSON has no form for becomes."""
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, bytes):
@@ -83,19 +69,13 @@ def main():
         fail(69, "pyarrow is not installed for this Python", f"{sys.executable} -m pip install pyarrow")
 
     columns = arguments.columns.split(",") if arguments.columns else None
-    # A file that is written to its end, or none.
-    partial = arguments.output + ".partial" if arguments.output else None
-    out = open(partial, "w", encoding="utf-8", newline="\n") if partial else sys.stdout
     count = 0
-    for row in rows(parquet, arguments.files, columns):
-        if arguments.limit is not None and count >= arguments.limit:
-            break
-        out.write(json.dumps(plain(row), ensure_ascii=False, allow_nan=False) + "\n")
-        count += 1
-    out.flush()
-    if partial:
-        out.close()
-        os.replace(partial, arguments.output)
+    with writer(arguments.output) as write:
+        for row in rows(parquet, arguments.files, columns):
+            if arguments.limit is not None and count >= arguments.limit:
+                break
+            write(plain(row, other))
+            count += 1
     print(f"{count} rows" + (f" in {arguments.output}" if arguments.output else ""), file=sys.stderr)
 
 

@@ -6,9 +6,9 @@
 # --help says more.
 import argparse
 import json
-import math
-import os
 import sys
+
+from json_lines import fail, plain, writer
 
 HELP = """Writes problems of reasoning-gym as lines of JSON, {"id", "question", "answer", "metadata"}, which maxplus reads:
 
@@ -27,23 +27,10 @@ judge of the preset is `exact`: the same text, in <answer> tags if there are som
 needs a judge of its own ([reward] verifier = "command")."""
 
 
-def fail(code, found, advice):
-    print(f"reasoning_gym_to_jsonl: error: {found}\n  try: {advice}", file=sys.stderr)
-    sys.exit(code)
-
-
-def plain(value):
-    """The value in types that JSON has; what JSON has no form for is written as Python shows it."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
+def other(value):
+    """What JSON has no form for is written as Python shows it."""
     if isinstance(value, (set, frozenset)):
-        return sorted((plain(inner) for inner in value), key=repr)
+        return sorted((plain(inner, other) for inner in value), key=repr)
     return str(value)
 
 
@@ -83,28 +70,22 @@ def main():
     if not arguments.names:
         fail(64, "no data set is named", "--list shows the names")
 
-    partial = arguments.output + ".partial" if arguments.output else None
-    out = open(partial, "w", encoding="utf-8", newline="\n") if partial else sys.stdout
     written = left_out = 0
-    for name in arguments.names:
-        if name not in DATASETS:
-            near = nearest(name, list(DATASETS))
-            fail(64, f"there is no data set '{name}'", near or "--list shows the names")
-        try:
-            problems = reasoning_gym.create_dataset(name, size=arguments.size, seed=arguments.seed, **dict(arguments.set))
-        except Exception as error:  # its own checks of keys: TypeError, AssertionError, ValueError
-            fail(64, f"'{name}' cannot be made: {error}", "other values of --set")
-        for problem in problems:
-            if problem["answer"] is None or str(problem["answer"]).strip() == "":
-                left_out += 1
-                continue
-            line = {"id": written, "question": problem["question"], "answer": str(problem["answer"]), "metadata": plain(problem["metadata"])}
-            out.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
-            written += 1
-    out.flush()
-    if partial:
-        out.close()
-        os.replace(partial, arguments.output)
+    with writer(arguments.output) as write:
+        for name in arguments.names:
+            if name not in DATASETS:
+                near = nearest(name, list(DATASETS))
+                fail(64, f"there is no data set '{name}'", near or "--list shows the names")
+            try:
+                problems = reasoning_gym.create_dataset(name, size=arguments.size, seed=arguments.seed, **dict(arguments.set))
+            except Exception as error:  # its own checks of keys: TypeError, AssertionError, ValueError
+                fail(64, f"'{name}' cannot be made: {error}", "other values of --set")
+            for problem in problems:
+                if problem["answer"] is None or str(problem["answer"]).strip() == "":
+                    left_out += 1
+                    continue
+                write({"id": written, "question": problem["question"], "answer": str(problem["answer"]), "metadata": plain(problem["metadata"], other)})
+                written += 1
     skipped = f", {left_out} without an answer left out" if left_out else ""
     print(f"{written} problems" + (f" in {arguments.output}" if arguments.output else "") + skipped, file=sys.stderr)
 

@@ -9,6 +9,8 @@
 #include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "base/fingerprint.hpp"
+#include "data/counter_keys.hpp"
 #include "data/draws.hpp"
 
 namespace maxplus {
@@ -20,26 +22,19 @@ constexpr std::uint64_t kMaxAttempts = 20000;
 constexpr std::uint64_t kDrawsPerAttempt = 64;
 constexpr std::uint64_t kHeldOutClasses = 8;  // one class of eight is held out
 
-struct CountdownKeys {
-  int numbers, max_number, max_target;
-  std::int64_t problems, held_out, demonstrations;
-  std::uint64_t problem_seed, demonstration_seed;
-  double patient, first_hit, give_up;
-  int max_tries;
-  float verdict_weight;
+struct CountdownKeys : CounterKeys {
+  int numbers = 0, max_number = 0, max_target = 0;
+  double patient = 0, first_hit = 0, give_up = 0;
+  int max_tries = 0;
+  float verdict_weight = 0;
 };
 
 CountdownKeys read_countdown_keys(KeyReader& keys) {
-  CountdownKeys k{};
+  CountdownKeys k;
   k.numbers = static_cast<int>(keys.integer("numbers", 3, 2, 6, "how many numbers a problem gives"));
   k.max_number = static_cast<int>(keys.integer("max_number", 20, 1, 999, "the numbers are 1 to this"));
   k.max_target = static_cast<int>(keys.integer("max_target", 100, 2, 9999, "the targets are 1 to this"));
-  k.problems = keys.integer("problems", 20000, 1, 1'000'000'000, "how many problems are trained on");
-  k.held_out = keys.integer("held_out", 512, 1, 1'000'000, "how many problems are held out");
-  k.problem_seed = static_cast<std::uint64_t>(keys.integer("problem_seed", 1, 0, INT64_MAX, "of the problems"));
-  k.demonstrations = keys.integer("demonstrations", 20000, 1, 1'000'000'000, "how many there are");
-  k.demonstration_seed =
-      static_cast<std::uint64_t>(keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
+  static_cast<CounterKeys&>(k) = read_counter_keys(keys);
   k.patient = keys.number("patient", 0.35, 0, 1, "share of demonstrators that go on after a miss");
   k.first_hit = keys.number("first_hit", 0.2, 0, 1, "probability that a try is the solution on purpose");
   k.give_up = keys.number("give_up", 0.12, 0, 1, "probability that a patient one gives up after a miss");
@@ -133,8 +128,7 @@ std::string keys_hash(const CountdownKeys& k, std::string_view what) {
       fmt::format("countdown {} {} {} {} {} {} {} {} {} {} {} {} {} {}", what, k.numbers, k.max_number, k.max_target,
                   k.problems, k.held_out, k.problem_seed, k.demonstrations, k.demonstration_seed, k.patient,
                   k.first_hit, k.give_up, k.max_tries, k.verdict_weight);
-  const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+  return fingerprint(text);
 }
 
 class CountdownProblems final : public ProblemSource {

@@ -8,6 +8,8 @@
 #include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "base/fingerprint.hpp"
+#include "data/counter_keys.hpp"
 #include "text/chat_template.hpp"
 
 namespace maxplus {
@@ -19,21 +21,14 @@ constexpr std::uint64_t kMostAttempts = 20000;
 constexpr std::uint64_t kDrawsOfOneAttempt = 1 << 16;  // more than any problem takes
 constexpr std::uint64_t kClassesOfIdentity = 8;        // one class of eight is held out
 
-struct SharedKeys {
-  std::int64_t problems, held_out, demonstrations;
-  std::uint64_t problem_seed, demonstration_seed;
-  double slip;
+struct SharedKeys : CounterKeys {
+  double slip = 0;
   std::string instruction;
 };
 
 SharedKeys read_shared_keys(KeyReader& keys) {
-  SharedKeys k{};
-  k.problems = keys.integer("problems", 20000, 1, 1'000'000'000, "how many problems are trained on");
-  k.held_out = keys.integer("held_out", 512, 1, 1'000'000, "how many problems are held out");
-  k.problem_seed = static_cast<std::uint64_t>(keys.integer("problem_seed", 1, 0, INT64_MAX, "of the problems"));
-  k.demonstrations = keys.integer("demonstrations", 20000, 1, 1'000'000'000, "how many there are");
-  k.demonstration_seed =
-      static_cast<std::uint64_t>(keys.integer("demonstration_seed", 1, 0, INT64_MAX, "of the demonstrations"));
+  SharedKeys k;
+  static_cast<CounterKeys&>(k) = read_counter_keys(keys);
   k.slip = keys.number("slip", 0.1, 0, 1, "probability that a step of a demonstration goes wrong");
   k.instruction = keys.text("instruction", "", "text before every problem, for models that know nothing of the task");
   return k;
@@ -70,8 +65,7 @@ struct CounterState {
     const std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}", problems->name(), what, problems->settings(),
                                          keys.problems, keys.held_out, keys.problem_seed, keys.demonstrations,
                                          keys.demonstration_seed, keys.slip, keys.instruction);
-    const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
-    return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+    return fingerprint(text);
   }
 };
 

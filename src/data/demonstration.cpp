@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "base/fingerprint.hpp"
 #include "data/token_ids.hpp"
 #include "text/chat_template.hpp"
 #include "text/json_line.hpp"
@@ -36,8 +36,7 @@ class DemonstrationList final : public DemonstrationSource {
       add(d.response.data(), d.response.size() * sizeof(std::int32_t));
       add(d.weight.data(), d.weight.size() * sizeof(float));
     }
-    const XXH128_hash_t value = XXH3_128bits(bytes.data(), bytes.size());
-    return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+    return fingerprint(bytes);
   }
 
  private:

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "base/fingerprint.hpp"
 #include "base/random.hpp"
 #include "data/problem_order.hpp"
 
@@ -154,8 +154,7 @@ class OperatorsDemonstrations final : public DemonstrationSource {
         fmt::format("operators {} {} {} {} {} {} {} {} {} {} {} {} {}", k.max_number, k.max_target, k.max_value,
                     k.held_out_share, k.split_seed, k.demonstration_seed, k.demonstrations, k.patient, k.first_hit,
                     k.give_up, k.verdict_weight, k.demonstrated_max_number, k.demonstrated_max_target);
-    const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
-    return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+    return fingerprint(text);
   }
   Demonstration at(std::int64_t number) const override;
 

@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <xxhash.h>
+
+#include "base/fingerprint.hpp"
 
 namespace maxplus {
-
-namespace {
-
-std::string hash_of_text(const std::string& text) {
-  const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
-}
-
-}  // namespace
 
 ProblemMix::ProblemMix(std::vector<MixPart> parts) : parts_(std::move(parts)), begin_{0} {
   MAXPLUS_REQUIRE(!parts_.empty(), "a mix of no source");
@@ -42,13 +34,13 @@ std::string ProblemMix::where(std::int64_t index) const {
 std::string ProblemMix::hash() const {
   std::string text = "mix";
   for (const MixPart& part : parts_) text += fmt::format("\n{} {} {}", part.problems->hash(), part.verifier, part.name);
-  return hash_of_text(text);
+  return fingerprint(text);
 }
 
 std::string ProblemChoice::hash() const {
   std::string text = "chosen " + problems_->hash();
   for (const std::int64_t index : chosen_) text += fmt::format(" {}", index);
-  return hash_of_text(text);
+  return fingerprint(text);
 }
 
 std::vector<std::int64_t> in_turn(const std::vector<std::int64_t>& sizes) {

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <xxhash.h>
+
+#include "base/fingerprint.hpp"
 
 namespace maxplus {
 
@@ -22,12 +23,11 @@ std::string ProblemList::where(std::int64_t index) const {
 }
 
 std::string ProblemList::hash() const {
-  XXH3_state_t* state = XXH3_createState();
-  XXH3_128bits_reset(state);
-  const auto add = [state](const void* data, std::size_t bytes) {
+  Fingerprint hash;
+  const auto add = [&hash](const void* data, std::size_t bytes) {
     const std::uint64_t length = bytes;
-    XXH3_128bits_update(state, &length, sizeof length);
-    XXH3_128bits_update(state, data, bytes);
+    hash.add(&length, sizeof length);
+    hash.add(data, bytes);
   };
   for (const Problem& problem : problems_) {
     add(&problem.id, sizeof problem.id);
@@ -37,9 +37,7 @@ std::string ProblemList::hash() const {
       add(text.data(), text.size());
     }
   }
-  const XXH128_hash_t value = XXH3_128bits_digest(state);
-  XXH3_freeState(state);
-  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+  return hash.text();
 }
 
 std::int64_t longest_prompt(const ProblemSource& source) {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "base/fingerprint.hpp"
 #include "base/random.hpp"
 #include "text/chat_template.hpp"
 
@@ -163,8 +163,7 @@ std::vector<WordProblem> held_out_problems(const WordKeys& keys) {
 std::string word_hash(const WordKeys& k, std::string_view what) {
   const std::string text = fmt::format("word_problems {} {} {} {} {} {} {}", what, k.problems, k.held_out,
                                        k.problem_seed, k.split_seed, k.examples, k.demonstrations);
-  const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
+  return fingerprint(text);
 }
 
 std::vector<std::int32_t> word_prompt(const Tokenizer& tokenizer, std::int64_t examples, const std::string& question) {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
+#include "base/fingerprint.hpp"
 #include "base/strings.hpp"
 #include "model/families/family.hpp"
 #include "ops/elementwise.hpp"
@@ -143,17 +143,14 @@ std::string hash_of_weights(const CheckedWeights& weights, const WeightSet& plan
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return plan.parameters()[a].name < plan.parameters()[b].name; });
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
-  MAXPLUS_REQUIRE(state != nullptr, "memory for a hash state");
-  XXH3_128bits_reset(state.get());
+  Fingerprint hash;
   std::vector<float> values;
   for (const std::size_t i : order) {
     values.resize(static_cast<std::size_t>(plan.parameters()[i].global_size()));
     weights.read(i, values);
-    XXH3_128bits_update(state.get(), values.data(), values.size() * sizeof(float));
+    hash.add(values.data(), values.size() * sizeof(float));
   }
-  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return hash.text();
 }
 
 }  // namespace maxplus

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/exact_math.hpp"
+#include "base/fingerprint.hpp"
 #include "base/random.hpp"
 #include "model/families/family.hpp"
 #include "model/transformer.hpp"
@@ -154,13 +155,9 @@ std::string WeightSet::hash() const {
   std::vector<const Parameter*> sorted;
   for (const Parameter& parameter : parameters_) sorted.push_back(&parameter);
   std::sort(sorted.begin(), sorted.end(), [](const Parameter* a, const Parameter* b) { return a->name < b->name; });
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
-  MAXPLUS_REQUIRE(state != nullptr, "memory for a hash state");
-  XXH3_128bits_reset(state.get());
-  for (const Parameter* parameter : sorted)
-    XXH3_128bits_update(state.get(), parameter->weight.data(), parameter->weight.bytes());
-  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  Fingerprint hash;
+  for (const Parameter* parameter : sorted) hash.add(parameter->weight.data(), parameter->weight.bytes());
+  return hash.text();
 }
 
 }  // namespace maxplus

@@ -70,7 +70,7 @@ Deck checked_deck(const CommandLine& line, DeckUse use, int ranks) {
       use == DeckUse::model ? empty_deck_and_faults(line.set) : read_deck_and_faults(line.deck, line.set);
   if (use == DeckUse::model) reading.deck.model.path = line.model;
   if (reading.faults.empty()) leave_out_former_keys(reading.deck);
-  if (!line.problems.empty()) reading.deck.data.eval = line.problems.front();
+  if (!line.problems.empty()) reading.deck.data.eval = line.problems.front();  // a deck without any will do
   check_deck(reading.deck, use, ranks, reading.faults);
   if (use != DeckUse::model) {
     check_named(reading.deck,
@@ -107,11 +107,11 @@ std::string check_text(const CommandLine& line) {
   const int ranks = line.ranks.value_or(1);
   const Deck deck = checked_deck(line, DeckUse::train, ranks);
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(deck.algorithm, deck.generation.max_new_tokens);
-  const RunInputs inputs = open_inputs(deck, InputsFor::training, nullptr);
+  RunInputs inputs = open_inputs(deck, InputsFor::training, nullptr);
   if (deck.warm_start) {
-    if (deck.warm_start->stage.empty()) open_demonstrations(deck, inputs, -1);
+    if (deck.warm_start->stage.empty()) open_demonstrations(deck, inputs, -1, &inputs.notes);
     for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s)
-      open_demonstrations(deck, inputs, static_cast<int>(s));
+      open_demonstrations(deck, inputs, static_cast<int>(s), &inputs.notes);
   }
   const MemoryPlan plan = Engine::plan(engine_shape(deck, inputs), 0, ranks);
   std::string text = effective_deck(deck) + "\n";

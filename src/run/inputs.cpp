@@ -107,12 +107,11 @@ void open_rewards(const Deck& deck, InputsFor what, const std::string& default_v
   context.seed = static_cast<std::uint64_t>(deck.run.seed);
   context.folder = std::filesystem::path(deck.file).parent_path().string();
   context.default_verifier = default_verifier;
-  if (!inputs->task) {
-    std::set<std::string> named = verifiers_of(inputs->train.get(), inputs->held_out);
-    if (default_verifier.empty() && !named.empty() && !named.contains("")) context.default_verifier = *named.begin();
-    named.erase("");
-    context.problem_verifiers.assign(named.begin(), named.end());
-  }
+  // A task's problems name none; held-out ones of a file may.
+  std::set<std::string> named = verifiers_of(inputs->task ? nullptr : inputs->train.get(), inputs->held_out);
+  if (default_verifier.empty() && !named.empty() && !named.contains("")) context.default_verifier = *named.begin();
+  named.erase("");
+  context.problem_verifiers.assign(named.begin(), named.end());
   context.locate = locate_in(deck, "reward");
   // With a reward model answers need no judge.
   const bool judged = what != InputsFor::training || !deck.reward_model || inputs->task ||
@@ -302,12 +301,14 @@ std::vector<std::string> roles_of(const Deck& deck) {
   return roles;
 }
 
-std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage) {
+std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage,
+                                                               std::vector<std::string>* notes) {
   const WarmStartTable& table = *deck.warm_start;
   if (!table.train.empty()) {
-    return load_demonstrations(table.train, inputs.model.tokenizer, inputs.model.config.context,
-                               on_bad_line_of(deck.data.on_bad_line))
-        .source;
+    LoadedDemonstrations loaded = load_demonstrations(table.train, inputs.model.tokenizer, inputs.model.config.context,
+                                                      on_bad_line_of(deck.data.on_bad_line));
+    if (!loaded.skip_summary.empty()) notes->push_back(std::move(loaded.skip_summary));
+    return loaded.source;
   }
   return stage_task(deck, inputs.model.tokenizer, stage)->demonstrations();
 }

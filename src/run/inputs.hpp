@@ -59,7 +59,9 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults);
 // `broker`: who starts judged programs; null: nothing will be judged.
 RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Broker> broker);
 
-// Demonstrations of a warm-start stage (index into [[warm_start.stage]], or -1: the table itself).
-std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage);
+// Demonstrations of a warm-start stage (index into [[warm_start.stage]], or -1: the table itself); adds a note for the
+// log if lines of a file were left out.
+std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage,
+                                                               std::vector<std::string>* notes);
 
 }  // namespace maxplus

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/fingerprint.hpp"
 #include "io/checkpoint_file.hpp"
 #include "io/gguf.hpp"
 #include "io/safetensors.hpp"
@@ -38,8 +38,7 @@ struct Inspected {
 };
 
 std::string hash_of(std::span<const std::byte> bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return fingerprint({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 // The hash that a run writes: of the model's f32 weights in byte order of names.

@@ -43,6 +43,10 @@ bool starts_programs(const Deck& deck) {
   return starts_programs(reward.verifier) || starts_programs(deck.eval.verifier) ||
          std::any_of(reward.part.begin(), reward.part.end(),
                      [](const RewardPart& part) { return starts_programs(part.verifier); }) ||
+         std::any_of(deck.data.source.begin(), deck.data.source.end(),
+                     [](const DataSource& source) {
+                       return starts_programs(source.verifier) || may_name_programs(source.train);
+                     }) ||
          may_name_programs(deck.data.train) || may_name_programs(deck.data.eval);
 }
 
@@ -50,6 +54,7 @@ bool starts_programs(const Deck& deck) {
 bool may_start_programs(const CommandLine& line) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(line.deck, error)) return std::filesystem::exists(line.deck, error);
+  if (std::any_of(line.problems.begin(), line.problems.end(), may_name_programs)) return true;
   try {
     return starts_programs(read_deck_and_faults(line.deck, line.set).deck);
   } catch (const Error&) {

@@ -2,6 +2,8 @@
 // schedule.
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -57,7 +59,9 @@ TrainingRun::Next TrainingRun::warm_start() {
     for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
       if (state_.warm_step >= starts[s + 1]) continue;
       const int stage = table.stage.empty() ? -1 : static_cast<int>(s);
-      const auto source = open_demonstrations(deck_, inputs_, stage);
+      std::vector<std::string> notes;
+      const auto source = open_demonstrations(deck_, inputs_, stage, &notes);
+      for (const std::string& note : notes) recorder_->event(note);
       if (state_.warm_step == starts[s]) {
         engine_->trainer().reset_optimizer();
         state_.demonstration_cursor = 0;

@@ -3,8 +3,8 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
+#include "base/fingerprint.hpp"
 #include "text/jinja_normal_form.hpp"
 
 namespace maxplus {
@@ -58,7 +58,7 @@ std::optional<std::string> default_system_in(const std::vector<JinjaToken>& toke
   return std::nullopt;
 }
 
-TemplateFingerprint fingerprint(std::string_view published) {
+TemplateFingerprint fingerprint_of(std::string_view published) {
   const std::vector<JinjaToken> tokens = jinja_tokens(published);
   TemplateFingerprint result;
   result.default_system = default_system_in(tokens);
@@ -74,17 +74,16 @@ TemplateFingerprint fingerprint(std::string_view published) {
     }
     form += fmt::format("{}{}:{}", static_cast<int>(token.kind), value.size(), value);
   }
-  const XXH128_hash_t hash = XXH3_128bits(form.data(), form.size());
-  result.hash = fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  result.hash = fingerprint(form);
   return result;
 }
 
 }  // namespace
 
-std::string chat_template_hash(std::string_view published) { return fingerprint(published).hash; }
+std::string chat_template_hash(std::string_view published) { return fingerprint_of(published).hash; }
 
 std::optional<ChatFormat> recognise_chat_template(std::string_view published) {
-  const TemplateFingerprint found = fingerprint(published);
+  const TemplateFingerprint found = fingerprint_of(published);
   for (const KnownTemplate& known : kKnownTemplates) {
     if (known.hash != found.hash) continue;
     ChatFormat format{known.style, std::string(known.name), found.default_system, std::string(known.generation_suffix)};

@@ -28,24 +28,9 @@ void check_bytes(std::string_view text, const std::string& where) {
   }
 }
 
-// Depth of nesting, brackets inside strings left out. Before parsing, so that no parser ever sees such a line.
 void check_depth(std::string_view text, const std::string& where) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-      continue;
-    }
-    if (c == '"') in_string = true;
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth > kMaxJsonDepth) {
-      fail(where, "the line is nested too deeply", fmt::format("at most {} levels", kMaxJsonDepth),
-           "flatten the object");
-    }
+  if (is_nested_deeper_than(text, kMaxJsonDepth)) {
+    fail(where, "the line is nested too deeply", fmt::format("at most {} levels", kMaxJsonDepth), "flatten the object");
   }
 }
 
@@ -68,6 +53,24 @@ std::string cause_of(const char* what) {
 }
 
 }  // namespace
+
+bool is_nested_deeper_than(std::string_view json, int levels) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > levels) return true;
+  }
+  return false;
+}
 
 Json parse_json_line(std::string_view text, const std::string& where) {
   check_bytes(text, where);

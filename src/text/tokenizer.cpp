@@ -2,9 +2,9 @@
 #include "text/tokenizer.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <nlohmann/json.hpp>
 
+#include "base/fingerprint.hpp"
 #include "text/bpe_description.hpp"
 #include "text/utf8.hpp"
 
@@ -21,11 +21,7 @@ std::vector<std::int32_t> Tokenizer::encode_parts(std::span<const TextPart> part
   return ids;
 }
 
-std::string Tokenizer::hash() const {
-  const std::string text = to_json().dump();
-  const XXH128_hash_t value = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", value.high64, value.low64);
-}
+std::string Tokenizer::hash() const { return fingerprint(to_json().dump()); }
 
 std::shared_ptr<const Tokenizer> tokenizer_from_keys(std::string_view kind, std::string_view alphabet,
                                                      std::string_view words, const std::string& where) {

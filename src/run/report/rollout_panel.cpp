@@ -8,6 +8,7 @@
 
 #include "base/strings.hpp"
 #include "run/report/chart.hpp"
+#include "text/utf8.hpp"
 
 namespace maxplus {
 
@@ -96,16 +97,6 @@ std::string separator_of(const Tokenizer& tokenizer) {
   return tokenizer.decode(twice) == one + " " + one ? " " : "";
 }
 
-// The bytes at the end of a text that begin a code point without ending it.
-bool ends_within_a_code_point(std::string_view bytes) {
-  for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
-    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
-    if ((byte & 0xC0) == 0x80) continue;
-    return byte >= 0xC0 && back < (byte >= 0xF0 ? 4u : byte >= 0xE0 ? 3u : 2u);
-  }
-  return false;
-}
-
 // Tokens that make a character only together are one piece. Bytes that are no UTF-8 are shown as such.
 std::string tokens_html(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids,
                         const std::vector<TokenFacts>& facts, std::size_t first, std::size_t last, double largest) {
@@ -115,7 +106,7 @@ std::string tokens_html(const Tokenizer& tokenizer, const std::vector<std::int32
   for (std::size_t t = first; t < last; ++t) {
     bytes += tokenizer.bytes(ids[t]);
     pending.push_back(ids[t]);
-    if (pending.size() < 4 && t + 1 < last && ends_within_a_code_point(bytes)) continue;
+    if (pending.size() < 4 && t + 1 < last && complete_prefix(bytes).size() < bytes.size()) continue;
     const bool alone = pending.size() == 1;
     html += piece_html(alone ? tokenizer.piece(ids[t]) : tokenizer.decode(pending), facts[t], largest) + separator;
     bytes.clear();

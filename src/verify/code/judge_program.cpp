@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "text/json_line.hpp"
 #include "text/utf8.hpp"
 #include "verify/code/comparison.hpp"
 #include "verify/code/python_driver.hpp"
@@ -18,26 +19,6 @@ using Clock = SandboxedProgram::Clock;
 using Event = SandboxedProgram::Event;
 
 constexpr int kMaxReplyDepth = 200;
-
-bool nested_too_deep(std::string_view json) {
-  int depth = 0;
-  bool in_text = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_text) {
-      if (c == '\\') ++i;
-      in_text = c != '"';
-      if (c == '\\') in_text = true;
-    } else if (c == '"') {
-      in_text = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxReplyDepth) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 class Judging {
  public:
@@ -113,7 +94,7 @@ class Judging {
       return ending(program.end());
     }
     const std::string line = program.take_line();
-    const Json reply = nested_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
+    const Json reply = is_nested_deeper_than(line, kMaxReplyDepth) ? Json() : Json::parse(line, nullptr, false);
     if (!reply.is_object()) return "an answer that is no value";
     if (const auto error = reply.find("error"); error != reply.end())
       return error->is_string() ? in_quotes(error->get<std::string>()) : "an error";
