@@ -32,7 +32,7 @@ if [ -n "$peers" ]; then
   converter=$(find "$peers/llama.cpp" -name convert_hf_to_gguf.py | head -n 1)
   check "$peers/bin/python3" validation/models/reopen.py "$model"
   check "$peers/bin/python3" validation/models/classifier.py
-  check "$peers/bin/python3" validation/algorithms/gradients.py
+  check "$peers/bin/python3" validation/models/gradients.py
   check "$peers/bin/python3" validation/models/reopen_llama.py "$converter" "$model"
 fi
 exit $failed

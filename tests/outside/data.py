@@ -135,6 +135,31 @@ def check_repeats(report, folder):
     report.check("data: the log says what was left out", "left out 1 of 5 training problems" in log, log)
 
 
+def check_skipped_demonstrations(report, folder):
+    folder.file("train.jsonl", jsonl([{"prompt": "one", "answer": "1"}]))
+    folder.file("shown.jsonl", jsonl([{"prompt": "one", "response": "1"}, {"prompt": "two"}, {"prompt": "three", "response": "3"}]))
+    deck = folder.deck(SMALL + '''[run]
+iterations = 1
+[data]
+train = "train.jsonl"
+on_bad_line = "skip"
+[reward]
+verifier = "exact"
+[warm_start]
+train = "shown.jsonl"
+steps = 1
+[optimizer]
+micro_batch_tokens = 512
+''', name="shown.toml")
+    expected = r"skipped 1 of 3 lines; the first: \S*shown\.jsonl:2"
+    checked = run(["train", deck, "--check"])
+    report.check("data: --check tells of demonstrations that are left out", checked.returncode == 0 and re.search(expected, checked.stdout), checked.stdout[-1500:] + checked.stderr)
+    out = folder / "shown"
+    done = run(["train", deck, "--out", out, "--quiet"] + sets(eval__every=0), ranks=2)
+    log = read(out + "/log.txt").decode() if done.returncode == 0 else done.stderr
+    report.check("data: the log tells of demonstrations that are left out", len(re.findall(expected, log)) == 1, log)
+
+
 def check_faults(report, folder):
     deck = folder.deck(TINY_MODEL + """[data]
 preset = "gsm8"
@@ -194,6 +219,7 @@ with Folder() as folder:
     check_presets(report, folder)
     check_mix(report, folder)
     check_repeats(report, folder)
+    check_skipped_demonstrations(report, folder)
     check_faults(report, folder)
     check_curriculum(report, folder)
     check_verifiers(report, folder)

@@ -118,6 +118,28 @@ def check_unconfined(report, folder, deck):
     report.check("judged runs: an evaluation without a sandbox says so", done.returncode == 0 and "unconfined" in done.stderr, done.stdout + done.stderr)
 
 
+def check_named_by_problems(report, folder):
+    """A judge that only problems or a source of [data] name is started for, too."""
+    scratch = {"TMPDIR": folder / SCRATCH}
+    folder.file("tokenizer.json", tokenizer([f"{RIGHT}  # {i}" for i in range(40)]))
+    problem = {"prompt": "a", "answer": "8", "tests": [{"input": "", "output": "7"}]}
+    folder.file("plain.jsonl", "".join(json.dumps(dict(problem, id=i)) + "\n" for i in range(PROBLEMS)))
+    folder.file("named.jsonl", "".join(json.dumps(dict(problem, id=i, verifier="code_tests")) + "\n" for i in range(PROBLEMS)))
+    compared = DECK.replace('"code_tests"\ntimeout_s = 60', '"exact"').replace("problems.jsonl", "plain.jsonl")
+
+    done = run(["eval", folder.deck(compared, name="compared.toml"), "--problems", folder / "named.jsonl", "--json"] + sets(eval__samples=8), limit=300, environment=scratch)
+    right = json.loads(done.stdout).get("eval_accuracy_sampled", 0) if done.returncode == 0 else 0
+    report.check("judged runs: problems beside the deck name their judge", right > 0.5, done.stdout + done.stderr)
+
+    for name, source in {"a source": 'train = "plain.jsonl"\nverifier = "code_tests"', "a source's problems": 'train = "named.jsonl"'}.items():
+        mixed = compared.replace('train = "plain.jsonl"\n', "").replace("[reward]", f'[[data.source]]\nname = "programs"\n{source}\n[[data.source]]\nname = "texts"\ntrain = "plain.jsonl"\n[reward]')
+        out = folder / name.replace(" ", "_")
+        done = run(["train", folder.deck(mixed, name="mixed.toml"), "--out", out, "--quiet"] + sets(run__iterations=2, eval__every=0), ranks=2, limit=300, environment=scratch)
+        verdicts = {(line["source"], line["verdict"]) for line in lines(out + "/rollouts.jsonl")} if done.returncode == 0 else done.stderr
+        report.check(f"judged runs: {name} in a mix names the judge", ("programs", "correct") in verdicts and ("texts", "wrong") in verdicts
+                     and not any("crashed" in pair for pair in verdicts), verdicts)
+
+
 def check_kills(report, folder, deck):
     """The ranks judge endless programs when one of them is killed, or the launcher, or their brokers."""
     victims = {"a rank": lambda process: below(process, "maxplus")[-1:], "the launcher": lambda process: below(process, "mpirun"), "every broker": guards}
@@ -149,6 +171,7 @@ def main():
         elif report.check("judged runs: evaluation in a sandbox", done.returncode == 0 and json.loads(done.stdout)["eval_problems"] == PROBLEMS, done.stdout + done.stderr):
             check_training(report, folder, deck)
             check_unconfined(report, folder, deck)
+            check_named_by_problems(report, folder)
             folder.file("tokenizer.json", tokenizer(ENDLESS))
             check_kills(report, folder, folder.deck(DECK.replace("timeout_s = 60", "timeout_s = 600"), name="endless.toml"))
     report.finish()

@@ -5,12 +5,13 @@ from safetensors import safe_open
 
 from shared import answers, of_ids
 
-VERSIONS = f"transformers {transformers.__version__}, torch {torch.__version__}; f32 on the host"
+LIBRARIES = f"transformers {transformers.__version__}, torch {torch.__version__}"
+VERSIONS = f"{LIBRARIES}; f32 on the host"
 transformers.utils.logging.disable_progress_bar()
 
 
-def opened(folder, kind=transformers.AutoModelForCausalLM, **settings):
-    return kind.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", **settings).eval()
+def opened(folder, kind=transformers.AutoModelForCausalLM, number=torch.float32, **settings):
+    return kind.from_pretrained(folder, dtype=number, attn_implementation="eager", **settings).eval()
 
 
 def logits(model, ids):

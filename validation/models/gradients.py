@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is the gradient of a learning rule that of the rule's formula, through a whole network, as PyTorch sees it?
 
-    PYTHON validation/algorithms/gradients.py
+    PYTHON validation/models/gradients.py
 
 PYTHON has torch and transformers. For each rule and each of two golden networks, `replay --gradients` works on made-up rollouts, ragged, with
 untrainable tokens, whose recorded log-probabilities differ from the network's own; transformers opens the same network in f64, and
@@ -15,16 +15,14 @@ import math
 import os
 import random
 import struct
-import subprocess
-import sys
 import tempfile
 
 import torch
-import transformers
+from safetensors.torch import load_file
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-PROGRAM = os.environ.get("MAXPLUS") or os.path.join(ROOT, "build", "maxplus")
+from published import LIBRARIES, opened
+from shared import DATA, conclude, maxplus, small
+
 NETWORKS = ("llama", "qwen3")
 TOLERANCE = 5e-5
 GROUPS, MEMBERS = 4, 3
@@ -175,10 +173,6 @@ RULES = {
 }
 
 
-def network(path):
-    return transformers.AutoModelForCausalLM.from_pretrained(path, dtype=torch.float64, attn_implementation="eager").eval()
-
-
 def log_probs(model, prompt, response):
     logits = model(torch.tensor([prompt + response])).logits[0, len(prompt) - 1:-1].double()
     return torch.log_softmax(logits, -1).gather(1, torch.tensor(response)[:, None])[:, 0]
@@ -206,19 +200,9 @@ def ours(model, rollouts, keys, folder):
         text.write(DECK.replace("{model}", model))
     with open(file, "w", encoding="utf-8") as text:
         text.writelines(json.dumps(r) + "\n" for r in rollouts)
-    with tempfile.TemporaryDirectory() as run:
-        command = [PROGRAM, "replay", deck, file, "--gradients", out, "--out", run, "--quiet"]
-        for key, value in keys.items():
-            command += ["--set", f"{key}={value}"]
-        done = subprocess.run(["timeout", "-k", "5", "300"] + command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{done.stderr}")
-    with open(out, "rb") as file:
-        data = file.read()
-    start = 8 + struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:start])
-    return {name: torch.frombuffer(bytearray(data[start + entry["data_offsets"][0]:start + entry["data_offsets"][1]]), dtype=torch.float32)
-            .reshape(entry["shape"]) for name, entry in header.items() if name != "__metadata__"}
+    sets = [word for key, value in keys.items() for word in ("--set", f"{key}={value}")]
+    maxplus("replay", deck, file, "--gradients", out, "--out", os.path.join(folder, "run"), "--quiet", *sets)
+    return load_file(out)
 
 
 def worst(model, loss, found):
@@ -233,16 +217,10 @@ def worst(model, loss, found):
 
 def main():
     torch.set_num_threads(2)
-    transformers.utils.logging.disable_progress_bar()
-    version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    text = ("# Gradients of the learning rules through a network\n\nExpectations stand in `gradients.py`; written by it. Largest difference of a tensor's entry, over the tensor's "
-            f"largest entry, worst tensor.\n\n{version}; transformers {transformers.__version__}, torch {torch.__version__}, f64.\n\n"
-            f"| rule | {' | '.join(NETWORKS)} | |\n|---|{'---|' * len(NETWORKS)}---|\n")
-    good = True
     results = {rule: [] for rule in RULES}
     for name in NETWORKS:
-        path = os.path.join(ROOT, "tests", "data", "models", name)
-        model = network(path)
+        path = os.path.join(DATA, "models", name)
+        model = opened(path, number=torch.float64)
         rollouts = made_up(model, model.config.vocab_size)
         for rule, (formula, keys) in RULES.items():
             settings = {f"algorithm.{key}": value for key, value in dict({"name": rule}, **keys).items()}
@@ -252,14 +230,8 @@ def main():
                 found = ours(path, rollouts, settings, folder)
             lp = [log_probs(model, r["prompt_ids"], r["response_ids"]) for r in rollouts]
             results[rule].append(worst(model, formula(Batch(rollouts, lp)), found))
-    for rule, values in results.items():
-        fine = max(values) <= TOLERANCE
-        good = good and fine
-        text += f"| {rule} | {' | '.join(f'{v:.1e}' for v in values)} | {'as expected' if fine else '**not as expected**'} |\n"
-    print(text)
-    with open(os.path.join(HERE, "gradients.md"), "w", encoding="utf-8") as file:
-        file.write(text)
-    sys.exit(0 if good else 1)
+    rows = [(rule, *map(small, values), max(values) <= TOLERANCE) for rule, values in results.items()]
+    conclude(__file__, "Gradients of the learning rules through a network", f"{LIBRARIES}; f64 there, f32 here", ("rule", *NETWORKS), rows)
 
 
 main()
