@@ -227,6 +227,8 @@ Facts kept_weights() {
       .one_of({"f32", "bf16", "q8_0"});
 }
 
+void visit(EnvironmentTable&, KeyVisitor&) {}  // its keys are the environment's
+
 void visit(ReferenceTable& t, KeyVisitor& v) {
   v.key(&t.path, Facts("path", "a model, or policy: the policy as it stands after the warm start")
                      .path(PathKind::input)
@@ -276,13 +278,18 @@ void visit_table(DeckVisitor& visitor, Table& table, TableFacts facts, const For
 
 // A table that is there only if a deck names it.
 template <class Table>
-void visit_optional(DeckVisitor& visitor, std::optional<Table>& table, TableFacts facts) {
-  if (!visitor.present(facts.name, table.has_value())) {
+bool is_there(DeckVisitor& visitor, std::optional<Table>& table, const std::string& name) {
+  if (!visitor.present(name, table.has_value())) {
     table.reset();
-    return;
+  } else if (!table) {
+    table.emplace();
   }
-  if (!table) table.emplace();
-  visit_table(visitor, *table, facts, {});
+  return table.has_value();
+}
+
+template <class Table>
+void visit_optional(DeckVisitor& visitor, std::optional<Table>& table, TableFacts facts) {
+  if (is_there(visitor, table, facts.name)) visit_table(visitor, *table, facts, {});
 }
 
 void visit_reward(RewardTable& reward, DeckVisitor& visitor) {
@@ -298,11 +305,7 @@ void visit_reward(RewardTable& reward, DeckVisitor& visitor) {
 }
 
 void visit_warm_start(std::optional<WarmStartTable>& warm_start, DeckVisitor& visitor) {
-  if (!visitor.present("warm_start", warm_start.has_value())) {
-    warm_start.reset();
-    return;
-  }
-  if (!warm_start) warm_start.emplace();
+  if (!is_there(visitor, warm_start, "warm_start")) return;
   WarmStartTable& table = *warm_start;
   const auto has_task = [&table] { return !table.task.empty(); };
   visit_table(visitor, table, {"warm_start", "supervised steps before the loop"},
@@ -333,6 +336,10 @@ void visit(Deck& deck, DeckVisitor& visitor) {
   visit_table(visitor, deck.optimizer, {"optimizer", "AdamW and the cut of its steps"}, none);
   visit_warm_start(deck.warm_start, visitor);
   visit_table(visitor, deck.eval, {"eval", "accuracy on held-out problems"}, none);
+  if (is_there(visitor, deck.environment, "environment")) {
+    visit_table(visitor, *deck.environment, {"environment", "a program that answers calls in the middle of an answer"},
+                {&deck.environment->keys, [] { return true; }, "the environment"});
+  }
   visit_optional(visitor, deck.reference, {"reference", "the frozen network of the KL term; present only if needed"});
   visit_optional(visitor, deck.critic,
                  {"critic", "what is to be expected from every token on, for ppo and vapo; present only if needed"});

@@ -90,6 +90,10 @@ struct RewardTable {
   std::int64_t workers = 2;
 };
 
+struct EnvironmentTable {
+  nlohmann::json keys = nlohmann::json::object();  // command, call_begin, ...: checked by the environment
+};
+
 struct GenerationTable {
   std::int64_t problems_per_iteration = 32;
   std::int64_t group_size = 8;
@@ -213,6 +217,7 @@ struct Deck {
   std::optional<ReferenceTable> reference;
   std::optional<CriticTable> critic;
   std::optional<RewardModelTable> reward_model;
+  std::optional<EnvironmentTable> environment;
 
   // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
   std::string file;  // as the user named it; empty: no file

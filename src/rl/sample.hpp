@@ -57,6 +57,7 @@ struct Rollout {
   std::vector<std::int32_t> version;    // policy version a token was drawn with
   std::vector<std::uint8_t> trainable;  // 0: a foreign token (a tool's text)
   Finish finish = Finish::stopped;
+  std::string fault = {};  // ours, met while it was drawn: it is `crashed`. Stays on the rank that drew it
 };
 
 // Our own faults never look like a wrong answer: gold_unusable and crashed leave the group's statistics.

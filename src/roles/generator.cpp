@@ -1,6 +1,8 @@
 #include "roles/generator.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/timer.hpp"
@@ -11,6 +13,8 @@
 namespace maxplus {
 
 namespace {
+
+constexpr auto kTurnPatience = std::chrono::milliseconds(20);  // then signals are looked at
 
 std::int64_t pages_of(std::int64_t tokens) { return (tokens + ops::kPageTokens - 1) / ops::kPageTokens; }
 
@@ -55,6 +59,8 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   cache_.reset();
   common_ = {};
   rows_.clear();
+  calling_.clear();
+  problem_.clear();
   prompts_.clear();
   waiting_.clear();
   limit_.clear();
@@ -71,9 +77,16 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       rollout.group = request.group;
       rollout.finish = Finish::aborted;
       rollouts.push_back(std::move(rollout));
+      problem_.push_back(request.problem);
       limit_.push_back(request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens)
                                                   : rule.max_new_tokens);
     }
+  }
+
+  turns_.reset();
+  if (rule.environment != nullptr) {
+    MAXPLUS_REQUIRE(rule.tokenizer != nullptr, "an environment needs a tokenizer");
+    turns_ = std::make_unique<Turns>(*rule.environment, *rule.tokenizer, total);
   }
 
   const std::int64_t common = common_tokens(requests);
@@ -86,15 +99,16 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   std::size_t next_request = 0, next_rollout = 0;
   counters_.seconds_to_ninety_percent = 0;
   bool abandoned = false;
-  while (next_request < requests.size() || !waiting_.empty() || !rows_.empty()) {
+  while (next_request < requests.size() || !waiting_.empty() || rows_in_use() > 0) {
     if (stop && stop()) {
       abandoned = true;
       break;
     }
-    if (next_request < requests.size() && static_cast<std::int64_t>(rows_.size() + waiting_.size()) < limits_.rows) {
+    if (next_request < requests.size() && rows_in_use() + static_cast<std::int64_t>(waiting_.size()) < limits_.rows) {
       prefill(requests, rule, &next_request, &next_rollout, &rollouts);
     }
     admit(rollouts);
+    if (turns_) exchange_turns(rule, &rollouts);
     if (!rows_.empty()) decode_step(rule, &rollouts);
     if (counters_.seconds_to_ninety_percent == 0 && ended_ * 10 >= static_cast<std::int64_t>(total) * 9) {
       counters_.seconds_to_ninety_percent = timer.seconds();
@@ -124,7 +138,7 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
                         std::size_t* next_request, std::size_t* next_rollout, std::vector<Rollout>* rollouts) {
   // As many whole prompts as fit the rows, the room for waiting prompts and one computation.
   std::vector<std::size_t> chosen;
-  std::int64_t members = static_cast<std::int64_t>(rows_.size() + waiting_.size()), tokens = 0;
+  std::int64_t members = rows_in_use() + static_cast<std::int64_t>(waiting_.size()), tokens = 0;
   std::size_t live = 0;
   for (const Prompt& prompt : prompts_) live += prompt.members_left > 0 ? 1 : 0;
   for (std::size_t r = *next_request; r < requests.size(); ++r) {
@@ -183,7 +197,7 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
 }
 
 void Generator::admit(const std::vector<Rollout>& rollouts) {
-  while (!waiting_.empty() && static_cast<std::int64_t>(rows_.size()) < limits_.rows) {
+  while (!waiting_.empty() && rows_in_use() < limits_.rows) {
     const Waiting member = waiting_.front();
     Prompt& prompt = prompts_[member.prompt];
     Row row;
@@ -195,6 +209,64 @@ void Generator::admit(const std::vector<Rollout>& rollouts) {
     waiting_.pop_front();
     if (--prompt.members_left == 0) cache_.release(prompt.sequence);
   }
+}
+
+void Generator::end_row(Row& row) {
+  ++ended_;
+  cache_.release(row.sequence);
+}
+
+// Takes rows with a new call out of the batch, and puts those back that were answered. Each row was decoded once since
+// the last time.
+void Generator::exchange_turns(const GenerationRule& rule, std::vector<Rollout>* rollouts) {
+  std::vector<Row> still_calling, decoded;
+  for (Row& row : rows_) {
+    Rollout& rollout = (*rollouts)[row.rollout];
+    switch (turns_->look(row.rollout, *problem_[row.rollout], rollout)) {
+      case Turns::Found::nothing: decoded.push_back(std::move(row)); break;
+      case Turns::Found::call: calling_.push_back(std::move(row)); break;
+      case Turns::Found::one_too_many:
+        rollout.finish = Finish::budget;
+        end_row(row);
+        break;
+    }
+  }
+  if (decoded.empty() && !calling_.empty()) turns_->wait(calling_.front().rollout, kTurnPatience);
+  for (Row& row : calling_) {
+    Rollout& rollout = (*rollouts)[row.rollout];
+    std::optional<Turns::Continuation> more = turns_->take(row.rollout, rollout);
+    if (!more) {
+      still_calling.push_back(std::move(row));
+    } else if (go_on(row, std::move(*more), rule, &rollout)) {
+      decoded.push_back(std::move(row));
+    } else {
+      end_row(row);
+    }
+  }
+  rows_ = std::move(decoded);
+  calling_ = std::move(still_calling);
+}
+
+bool Generator::go_on(Row& row, Turns::Continuation more, const GenerationRule& rule, Rollout* rollout) {
+  rollout->fault = std::move(more.fault);
+  rollout->finish = Finish::budget;
+  if (!rollout->fault.empty()) return false;
+  const std::size_t before = rollout->token.size(), limit = static_cast<std::size_t>(limit_[row.rollout]);
+  if (more.ends && !rule.stop.empty()) {
+    more.token = {rule.stop.front()};
+    rollout->finish = Finish::stopped;
+  }
+  more.token.resize(std::min(more.token.size(), limit - before));
+  rollout->token.insert(rollout->token.end(), more.token.begin(), more.token.end());
+  rollout->log_prob.resize(rollout->token.size(), std::numeric_limits<float>::quiet_NaN());
+  rollout->version.resize(rollout->token.size(), rule.version);
+  rollout->trainable.resize(rollout->token.size(), 0);
+  if (more.ends) return false;
+  rollout->finish = rollout->token.size() == limit ? Finish::length : Finish::aborted;
+  if (rollout->finish == Finish::length) return false;
+  // All but the newest token, which the next decoding step computes.
+  compute_until(0, row.sequence, std::span(rollout->token).subspan(before - 1, more.token.size()));
+  return true;
 }
 
 void Generator::decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts) {
@@ -216,8 +288,7 @@ void Generator::decode_step(const GenerationRule& rule, std::vector<Rollout>* ro
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (append(&(*rollouts)[rows_[i].rollout], limit_[rows_[i].rollout], tokens[i], log_probs[i], rule)) {
-      ++ended_;
-      cache_.release(rows_[i].sequence);
+      end_row(rows_[i]);
     } else {
       if (kept != i) rows_[kept] = std::move(rows_[i]);
       ++kept;

@@ -5,10 +5,14 @@
 // prompt; their full pages are shared. The first token of every member is drawn from the prompt's last row at once;
 // then members are decoded in rows that free themselves as answers end. What is drawn is a function of (seed, purpose,
 // rollout id, token) and of the weights alone: it depends neither on who else is in the batch nor on the ranks.
+//
+// With an environment a rollout that has made a call leaves the batch until it is answered, while the others go on. The
+// answer's tokens are foreign: they count in lengths and draws go on behind them, but nobody drew or trains them.
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,6 +22,7 @@
 #include "model/transformer.hpp"
 #include "ops/sampling.hpp"
 #include "rl/sample.hpp"
+#include "roles/turns.hpp"
 #include "tensor/arena.hpp"
 
 namespace maxplus {
@@ -37,7 +42,9 @@ struct GenerationRule {
   std::vector<std::int32_t> stop;  // token ids
   std::uint64_t seed = 1;
   Purpose purpose = Purpose::sampling;
-  std::int32_t version = 0;  // policy version, recorded with every token
+  std::int32_t version = 0;                  // policy version, recorded with every token
+  const Environment* environment = nullptr;  // null: rollouts make no calls
+  const Tokenizer* tokenizer = nullptr;      // of calls and answers
 };
 
 // Asked between decoding steps; true: give up at once.
@@ -91,6 +98,11 @@ class Generator {
   void prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::size_t* next_request,
                std::size_t* next_rollout, std::vector<Rollout>* rollouts);
   void admit(const std::vector<Rollout>& rollouts);
+  std::int64_t rows_in_use() const { return static_cast<std::int64_t>(rows_.size() + calling_.size()); }
+  void exchange_turns(const GenerationRule& rule, std::vector<Rollout>* rollouts);
+  // False when the rollout has ended.
+  bool go_on(Row& row, Turns::Continuation more, const GenerationRule& rule, Rollout* rollout);
+  void end_row(Row& row);
   void decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // Records a drawn token; true when the rollout has ended.
   bool append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob,
@@ -103,8 +115,10 @@ class Generator {
   const Stream& stream_;
   KvCache cache_;
   TensorView row_maximum_, row_log_sum_, entropy_, uniform_, token_, log_prob_, scratch_;
-  KvCache::Sequence common_;  // the pages that begin every prompt of this call
-  std::vector<Row> rows_;
+  KvCache::Sequence common_;             // the pages that begin every prompt of this call
+  std::vector<Row> rows_, calling_;      // decoded; waiting for the environment
+  std::vector<const Problem*> problem_;  // of each rollout
+  std::unique_ptr<Turns> turns_;         // null: no environment
   std::vector<Prompt> prompts_;
   std::deque<Waiting> waiting_;
   std::vector<std::int64_t> limit_;  // new tokens of each rollout

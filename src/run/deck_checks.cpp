@@ -243,6 +243,9 @@ void Checker::room() {
         fmt::format("[generation] force_length = {} is more than max_new_tokens = {}", g.force_length,
                     g.max_new_tokens),
         "at most max_new_tokens", fmt::format("max_new_tokens = {}", g.force_length));
+  } else if (g.force_length > 0 && deck_.environment) {
+    add("generation.force_length", "[generation] force_length is given together with [environment]",
+        "one of them: an environment's answers have their own lengths", "remove one of them");
   }
 }
 

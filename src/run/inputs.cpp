@@ -125,6 +125,21 @@ void open_rewards(const Deck& deck, InputsFor what, const std::string& default_v
     inputs->evaluation_reward = make_reward_function(evaluation_table(deck, inputs->task.get()), context);
 }
 
+std::shared_ptr<const Environment> environment_of_keys(const Deck& deck, std::shared_ptr<const Broker> broker) {
+  return make_environment(deck.environment->keys, std::filesystem::path(deck.file).parent_path().string(),
+                          std::move(broker), locate_in(deck, "environment"));
+}
+
+std::shared_ptr<const Environment> environment_of_deck(const Deck& deck, const OpenedModel& model,
+                                                       std::shared_ptr<const Broker> broker) {
+  if (!model.tokenizer) {
+    throw Error(ExitCode::config,
+                Fault{deck.where("environment"), "[environment] needs text, and there is no tokenizer",
+                      "[tokenizer], or a model with one", ""});
+  }
+  return environment_of_keys(deck, std::move(broker));
+}
+
 std::vector<std::int32_t> stop_tokens(const Deck& deck, const OpenedModel& model) {
   std::vector<std::int32_t> stop;
   std::vector<Fault> faults;
@@ -225,6 +240,8 @@ void check_named(const Deck& deck, InputsFor what, std::vector<Fault>& faults) {
         collect([&] { stage_task(deck, nullptr, static_cast<int>(s)); });
     }
   }
+  if (what != InputsFor::replay && deck.environment && sound("environment"))
+    collect([&] { environment_of_keys(deck, nullptr); });
   if (what == InputsFor::training && sound("reward")) {
     RewardContext context;
     context.folder = std::filesystem::path(deck.file).parent_path().string();
@@ -257,6 +274,8 @@ RunInputs open_inputs(const Deck& deck, InputsFor what, std::shared_ptr<const Br
     inputs.reward_model_hash = weights_hash_of(*inputs.reward_model);
   }
   inputs.stop = stop_tokens(deck, inputs.model);
+  if (deck.environment && what != InputsFor::replay)
+    inputs.environment = environment_of_deck(deck, inputs.model, broker);
 
   ProblemInputs problems = open_problems(deck, what, inputs.model);
   inputs.task = problems.task;

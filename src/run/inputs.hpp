@@ -16,6 +16,7 @@
 #include "deck/tables.hpp"
 #include "run/model_source.hpp"
 #include "text/tokenizer.hpp"
+#include "verify/environment.hpp"
 #include "verify/reward_function.hpp"
 
 namespace maxplus {
@@ -36,7 +37,8 @@ struct RunInputs {
   std::int64_t longest_prompt = 1;    // over training and held-out problems
   std::int64_t longest_recorded = 0;  // of `replay` and of answers in a file: the longest prompt and response together
   std::shared_ptr<const RewardFunction> reward, evaluation_reward;
-  std::vector<std::int32_t> stop;  // token ids that end a rollout
+  std::shared_ptr<const Environment> environment;  // answers calls; null: rollouts make none
+  std::vector<std::int32_t> stop;                  // token ids that end a rollout
   std::string sandbox;             // the weakest tier that judged programs run in; empty: none are started
   std::vector<std::string> notes;  // for the log: lines left out, problems that repeat others
 };

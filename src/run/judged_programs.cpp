@@ -40,7 +40,7 @@ bool may_name_programs(const std::string& path) {
 
 bool starts_programs(const Deck& deck) {
   const RewardTable& reward = deck.reward;
-  return starts_programs(reward.verifier) || starts_programs(deck.eval.verifier) ||
+  return deck.environment || starts_programs(reward.verifier) || starts_programs(deck.eval.verifier) ||
          std::any_of(reward.part.begin(), reward.part.end(),
                      [](const RewardPart& part) { return starts_programs(part.verifier); }) ||
          std::any_of(deck.data.source.begin(), deck.data.source.end(),

@@ -45,6 +45,8 @@ GenerationRule generation_rule(const Deck& deck, const RunInputs& inputs) {
   rule.max_new_tokens = deck.generation.max_new_tokens;
   rule.force_length = deck.generation.force_length;
   rule.stop = inputs.stop;
+  rule.environment = inputs.environment.get();
+  rule.tokenizer = inputs.model.tokenizer.get();
   rule.seed = static_cast<std::uint64_t>(deck.run.seed);
   rule.purpose = Purpose::sampling;
   return rule;

@@ -1,14 +1,13 @@
 // The verifier `command`: a program of the user's judges, one JSON line in, one out.
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "text/json_line.hpp"
-#include "text/utf8.hpp"
 #include "verify/all_verifiers.hpp"
 #include "verify/command_workers.hpp"
+#include "verify/program_keys.hpp"
 
 namespace maxplus {
 
@@ -84,39 +83,12 @@ class CommandVerifier final : public Verifier {
   std::unique_ptr<CommandWorkers> workers_;  // null: only the keys were read
 };
 
-std::vector<std::string> cleaned_environment(const std::vector<std::string>& keep) {
-  std::vector<std::string> environment = {"LANG=C.UTF-8"};
-  std::vector<std::string> names = {"PATH", "HOME"};
-  names.insert(names.end(), keep.begin(), keep.end());
-  for (const std::string& name : names) {
-    if (const char* value = std::getenv(name.c_str()); value != nullptr) environment.push_back(name + "=" + value);
-  }
-  return environment;
-}
-
 }  // namespace
 
 std::shared_ptr<const Verifier> make_command_verifier(KeyReader& keys, const VerifierSettings& settings) {
-  ChildProgram program;
-  program.argument = keys.texts("command", "the program and its arguments");
-  const std::vector<std::string> keep = keys.texts("keep_environment", "names of variables that the program may see");
-  const std::string errors =
-      keys.choice("standard_error", "discard", {"discard", "inherit"}, "what becomes of the program's standard error");
-  if (program.argument.empty() || program.argument[0].empty()) {
-    keys.add_fault("command", "command is missing", "a list of texts", "command = [\"python3\", \"judge.py\"]");
-    return nullptr;
-  }
-  const std::string found = find_program(program.argument[0], settings.folder);
-  if (found.empty()) {
-    keys.add_fault("command", fmt::format("command: {} cannot be started", in_quotes(program.argument[0])),
-                   "a program in PATH, or a path to an executable file", "check its name and its permissions");
-    return nullptr;
-  }
-  program.argument[0] = found;
-  program.environment = cleaned_environment(keep);
-  program.folder = settings.folder;
-  program.errors = errors == "inherit" ? ChildErrors::inherit : ChildErrors::discard;
-  return std::make_shared<CommandVerifier>(std::move(program), settings);
+  std::optional<ChildProgram> program = read_child_program(keys, settings.folder);
+  if (!program) return nullptr;
+  return std::make_shared<CommandVerifier>(std::move(*program), settings);
 }
 
 }  // namespace maxplus

@@ -236,7 +236,9 @@ CommandWorkers::~CommandWorkers() {
   state_->keeper.join();
 }
 
-CommandWorkers::Answer CommandWorkers::ask(std::string line) {
+CommandWorkers::Answer CommandWorkers::ask(std::string line) { return ask_later(std::move(line)).get(); }
+
+std::future<CommandWorkers::Answer> CommandWorkers::ask_later(std::string line) {
   auto item = std::make_unique<Item>();
   item->line = std::move(line) + '\n';
   std::future<Answer> answer = item->answer.get_future();
@@ -246,7 +248,7 @@ CommandWorkers::Answer CommandWorkers::ask(std::string line) {
   }
   const std::uint64_t one = 1;
   (void)!::write(state_->wake, &one, sizeof one);
-  return answer.get();
+  return answer;
 }
 
 std::int64_t CommandWorkers::replaced() const {

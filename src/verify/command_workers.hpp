@@ -6,6 +6,7 @@
 // the reason.
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,7 @@ class CommandWorkers {
   // Hands the line to a free worker and waits for its answer; the deadline runs from the hand-over. Any number of
   // threads.
   Answer ask(std::string line);
+  std::future<Answer> ask_later(std::string line);
   // Workers that were killed or found dead so far.
   std::int64_t replaced() const;
 
