@@ -14,8 +14,6 @@ namespace maxplus {
 
 namespace {
 
-constexpr std::size_t kMostFaults = 20;
-
 [[noreturn]] void bad(std::string found, std::string expected) {
   throw Error(ExitCode::data, Fault{"", std::move(found), std::move(expected), "repair or remove the line"});
 }
@@ -47,48 +45,48 @@ bool label_of(const Problem& problem) {
   bad("the answer has no 'label'", "\"label\": true or false");
 }
 
+std::vector<MarkedAnswer> answers_of(const Problem& problem, const Tokenizer* tokenizer,
+                                     const AnswerFileOptions& options) {
+  std::vector<MarkedAnswer> answers;
+  if (!options.pairs_only && has(problem, "response")) {
+    answers.push_back({answer_of(problem, "response", tokenizer), label_of(problem)});
+  } else {
+    answers.push_back({answer_of(problem, "chosen", tokenizer), true});
+    answers.push_back({answer_of(problem, "rejected", tokenizer), false});
+  }
+  for (const MarkedAnswer& answer : answers) {
+    const auto tokens = static_cast<std::int64_t>(problem.prompt.size() + answer.token.size());
+    if (options.context > 0 && tokens > options.context) {
+      bad(fmt::format("prompt and answer have {} tokens", tokens),
+          fmt::format("at most {}, the context", options.context));
+    }
+  }
+  return answers;
+}
+
 }  // namespace
+
+void check_answers(const Problem& problem, const Tokenizer* tokenizer, const AnswerFileOptions& options) {
+  answers_of(problem, tokenizer, options);
+}
 
 AnswerSource::AnswerSource(std::shared_ptr<const ProblemSource> problems, const Tokenizer* tokenizer,
                            const AnswerFileOptions& options)
     : problems_(std::move(problems)) {
-  std::vector<Fault> faults;
   const std::int64_t lines =
       options.most_lines > 0 ? std::min(options.most_lines, problems_->size()) : problems_->size();
-  for (std::int64_t i = 0; i < lines && faults.size() < kMostFaults; ++i) {
+  for (std::int64_t i = 0; i < lines; ++i) {
     const Problem problem = problems_->at(i);
-    try {
-      std::vector<Answer> answers;
-      if (!options.pairs_only && has(problem, "response")) {
-        answers.push_back({answer_of(problem, "response", tokenizer), label_of(problem)});
-      } else {
-        answers.push_back({answer_of(problem, "chosen", tokenizer), true});
-        answers.push_back({answer_of(problem, "rejected", tokenizer), false});
-      }
-      const auto prompt = static_cast<std::int64_t>(problem.prompt.size());
-      std::int64_t together = prompt;
-      for (const Answer& answer : answers) {
-        const auto tokens = static_cast<std::int64_t>(answer.token.size());
-        together += tokens;
-        if (options.context > 0 && prompt + tokens > options.context) {
-          bad(fmt::format("prompt and answer have {} tokens", prompt + tokens),
-              fmt::format("at most {}, the context", options.context));
-        }
-      }
-      longest_ = std::max(longest_, together);
-      answers_.push_back(std::move(answers));
-    } catch (const Error& error) {
-      Fault fault = error.faults().front();
-      fault.where = problems_->where(i);
-      faults.push_back(std::move(fault));
-    }
+    answers_.push_back(answers_of(problem, tokenizer, options));
+    auto together = static_cast<std::int64_t>(problem.prompt.size());
+    for (const MarkedAnswer& answer : answers_.back()) together += static_cast<std::int64_t>(answer.token.size());
+    longest_ = std::max(longest_, together);
   }
-  if (!faults.empty()) throw Error(ExitCode::data, std::move(faults));
 }
 
 std::vector<Experience> AnswerSource::at(std::int64_t line) const {
   std::vector<Experience> experiences;
-  for (const Answer& answer : answers_.at(static_cast<std::size_t>(line))) {
+  for (const MarkedAnswer& answer : answers_.at(static_cast<std::size_t>(line))) {
     Experience experience;
     experience.problem = problems_->at(line);
     experience.rollout.problem = experience.problem.id;

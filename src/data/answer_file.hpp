@@ -22,10 +22,18 @@ struct AnswerFileOptions {
   std::int64_t most_lines = 0;  // only the first of the file; 0: all
 };
 
+// For ProblemFileOptions::check: throws Error(ExitCode::data), without a place, where AnswerSource cannot use a
+// problem.
+void check_answers(const Problem& problem, const Tokenizer* tokenizer, const AnswerFileOptions& options);
+
+struct MarkedAnswer {
+  std::vector<std::int32_t> token;
+  bool good = false;
+};
+
 class AnswerSource {
  public:
-  // Reads all lines. Throws Error(ExitCode::data) with the faults of the first twenty bad ones. Without a tokenizer
-  // answers are token ids.
+  // Of problems that check_answers() lets through. Without a tokenizer answers are token ids.
   AnswerSource(std::shared_ptr<const ProblemSource> problems, const Tokenizer* tokenizer,
                const AnswerFileOptions& options);
 
@@ -37,12 +45,8 @@ class AnswerSource {
   std::int64_t longest() const { return longest_; }
 
  private:
-  struct Answer {
-    std::vector<std::int32_t> token;
-    bool good = false;
-  };
   std::shared_ptr<const ProblemSource> problems_;
-  std::vector<std::vector<Answer>> answers_;
+  std::vector<std::vector<MarkedAnswer>> answers_;
   std::int64_t longest_ = 0;
 };
 

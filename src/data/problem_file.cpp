@@ -183,6 +183,7 @@ LoadedProblems load_problems(const std::filesystem::path& path, const std::share
     const std::string where = file.where(line->number);
     try {
       auto [problem, has_id] = read_problem(*line, options, tokenizer.get(), where);
+      if (options.check) options.check(problem);
       const auto [first, fresh] = line_of_id.emplace(problem.id, line->number);
       any_id = any_id || has_id;
       if ((!fresh || !has_id) && first_without_id == 0) first_without_id = line->number;
@@ -194,7 +195,9 @@ LoadedProblems load_problems(const std::filesystem::path& path, const std::share
       places.push_back(where);
       line_of_problem.push_back(line->number);
     } catch (const Error& error) {
-      bad_lines.add(error.faults().front());
+      Fault fault = error.faults().front();
+      if (fault.where.empty()) fault.where = where;
+      bad_lines.add(fault);
     }
   }
   bad_lines.set_lines(loaded.lines);

@@ -5,6 +5,7 @@
 // each. Other keys are handed to the verifier; a "difficulty" is one of them.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct ProblemFileOptions {
   // `required`: a line without a usable answer is a bad line. `optional`: for prompts only (generate), and for
   // verifiers that need none.
   enum class Answer { required, optional } answer = Answer::required;
+  // What else a problem must be: throws Error, whose first fault, its place apart, tells why the line is bad. May be
+  // empty.
+  std::function<void(const Problem&)> check;
 };
 
 struct LoadedProblems {

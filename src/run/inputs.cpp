@@ -157,16 +157,12 @@ std::vector<std::int32_t> stop_tokens(const Deck& deck, const OpenedModel& model
 }
 
 void open_answers(const Deck& deck, const std::shared_ptr<const ProblemSource>& held_out, RunInputs* inputs) {
-  AnswerFileOptions options;
-  options.pairs_only = deck.algorithm.name != "kto";
-  options.context = inputs->model.config.context;
   const Tokenizer* tokenizer = inputs->model.tokenizer.get();
-  inputs->answers = std::make_shared<AnswerSource>(inputs->train, tokenizer, options);
+  inputs->answers = std::make_shared<AnswerSource>(inputs->train, tokenizer, answer_rules(deck, inputs->model, false));
   inputs->longest_recorded = inputs->answers->longest();
   if (!held_out) return;
-  options.pairs_only = true;
-  options.most_lines = deck.eval.problems;
-  inputs->held_out_answers = std::make_shared<AnswerSource>(held_out, tokenizer, options);
+  inputs->held_out_answers =
+      std::make_shared<AnswerSource>(held_out, tokenizer, answer_rules(deck, inputs->model, true));
   inputs->longest_recorded = std::max(inputs->longest_recorded, inputs->held_out_answers->longest());
 }
 

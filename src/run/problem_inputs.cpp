@@ -58,7 +58,8 @@ class ProblemOpener {
   ProblemInputs open();
 
  private:
-  std::shared_ptr<const ProblemSource> file(const std::string& path, const std::string& preset);
+  enum class For { training, held_out };
+  std::shared_ptr<const ProblemSource> file(const std::string& path, const std::string& preset, For purpose);
   std::shared_ptr<const Task> task(const std::string& name, const nlohmann::json& keys, const std::string& table);
   void open_sources();
   void tell_repeats();
@@ -79,7 +80,8 @@ class ProblemOpener {
   ProblemInputs inputs_;
 };
 
-std::shared_ptr<const ProblemSource> ProblemOpener::file(const std::string& path, const std::string& preset) {
+std::shared_ptr<const ProblemSource> ProblemOpener::file(const std::string& path, const std::string& preset,
+                                                         For purpose) {
   ProblemFileOptions options;
   options.preset = preset.empty() ? nullptr : find_preset(preset);
   options.fields = fields_of(deck_.data, options.preset);
@@ -88,6 +90,11 @@ std::shared_ptr<const ProblemSource> ProblemOpener::file(const std::string& path
   options.max_prompt_tokens = trains_on_answers(deck_, what_) ? room_ - 1 : room_;
   options.answer = ProblemFileOptions::Answer::optional;
   for (const VerifierEntry& entry : verifiers()) options.verifiers.emplace_back(entry.name);
+  if (trains_on_answers(deck_, what_)) {
+    options.check = [this, rules = answer_rules(deck_, model_, purpose == For::held_out)](const Problem& problem) {
+      check_answers(problem, model_.tokenizer.get(), rules);
+    };
+  }
   try {
     LoadedProblems loaded = load_problems(path, model_.tokenizer, options);
     for (const std::string& note : {loaded.skip_summary, loaded.id_note})
@@ -117,7 +124,7 @@ void ProblemOpener::open_sources() {
       part.problems = made->train();
     } else if (wants_training()) {
       const std::string& preset = source.preset.empty() ? deck_.data.preset : source.preset;
-      part.problems = file(source.train, preset);
+      part.problems = file(source.train, preset, For::training);
       if (part.verifier.empty() && !judged_by_deck && !preset.empty()) part.verifier = find_preset(preset)->verifier;
     }
     if (!wants_training()) continue;
@@ -211,16 +218,16 @@ ProblemInputs ProblemOpener::open() {
     inputs_.verifier = inputs_.task->verifier();
     parts_.push_back({d.task, inputs_.task->train(), ""});
     is_file_.push_back(false);
-    inputs_.held_out = d.eval.empty() ? inputs_.task->held_out() : file(d.eval, d.preset);
+    inputs_.held_out = d.eval.empty() ? inputs_.task->held_out() : file(d.eval, d.preset, For::held_out);
   } else {
     open_sources();
     if (d.source.empty() && wants_training()) {
-      parts_.push_back({"train", file(d.train, d.preset), ""});
+      parts_.push_back({"train", file(d.train, d.preset, For::training), ""});
       is_file_.push_back(true);
     }
     if (!d.preset.empty()) inputs_.verifier = find_preset(d.preset)->verifier;
     if (!d.eval.empty()) {
-      inputs_.held_out = file(d.eval, d.preset);
+      inputs_.held_out = file(d.eval, d.preset, For::held_out);
     } else if (!held_out_.empty()) {
       std::vector<std::int64_t> sizes;
       for (const MixPart& part : held_out_) sizes.push_back(part.problems->size());
@@ -260,6 +267,14 @@ nlohmann::json data_keys_of_task(const DataTable& data, const std::string& task)
     if (task == source.task) return source.task_keys;
   }
   return nlohmann::json::object();
+}
+
+AnswerFileOptions answer_rules(const Deck& deck, const OpenedModel& model, bool held_out) {
+  AnswerFileOptions rules;
+  rules.pairs_only = held_out || deck.algorithm.name != "kto";
+  rules.context = model.config.context;
+  if (held_out) rules.most_lines = deck.eval.problems;
+  return rules;
 }
 
 bool trains_on_answers(const Deck& deck, InputsFor what) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/answer_file.hpp"
 #include "run/inputs.hpp"
 
 namespace maxplus {
@@ -30,6 +31,8 @@ nlohmann::json data_keys_of_task(const DataTable& data, const std::string& task)
 
 // A held-out file of `eval` is of problems, whatever the deck's algorithm.
 bool trains_on_answers(const Deck& deck, InputsFor what);
+// What the lines of its files must hold then.
+AnswerFileOptions answer_rules(const Deck& deck, const OpenedModel& model, bool held_out);
 // Tokens of the context that answers leave to prompts.
 std::int64_t room_for_prompts(const Deck& deck, const ModelConfig& model);
 

@@ -12,21 +12,21 @@
 namespace maxplus {
 namespace {
 
-ProblemFileOptions options_of_problems() {
-  ProblemFileOptions options;
-  options.answer = ProblemFileOptions::Answer::optional;
-  return options;
-}
-
 struct Fixture {
   TemporaryFolder folder;
   std::shared_ptr<const Tokenizer> tokenizer = make_word_tokenizer("a b c d e");
 
+  LoadedProblems load(const std::filesystem::path& path, const AnswerFileOptions& rules, OnBadLine on_bad_line) const {
+    ProblemFileOptions options;
+    options.answer = ProblemFileOptions::Answer::optional;
+    options.on_bad_line = on_bad_line;
+    options.check = [this, rules](const Problem& problem) { check_answers(problem, tokenizer.get(), rules); };
+    return load_problems(path, tokenizer, options);
+  }
   AnswerSource read(const std::string& text, AnswerFileOptions options = {}) const {
     const auto path = std::filesystem::path(folder.path()) / "answers.jsonl";
     std::ofstream(path) << text;
-    return {load_problems(path, tokenizer, options_of_problems()).source,
-            tokenizer.get(), options};
+    return {load(path, options, OnBadLine::stop).source, tokenizer.get(), options};
   }
   std::vector<Fault> faults(const std::string& text, const AnswerFileOptions& options = {}) const {
     try {
@@ -90,6 +90,18 @@ TEST(AnswerFile, TellsAllBadLines) {
     EXPECT_NE(faults[i].where.find("answers.jsonl:" + std::to_string(i + 1)), std::string::npos) << faults[i].where;
     EXPECT_FALSE(faults[i].expected.empty());
   }
+}
+
+TEST(AnswerFile, LeavesBadLinesOut) {
+  const Fixture f;
+  const auto path = std::filesystem::path(f.folder.path()) / "some.jsonl";
+  std::ofstream(path) << R"({"prompt": "a", "chosen": "b"}
+{"prompt": "a", "chosen": "b", "rejected": "c"}
+)";
+  const LoadedProblems loaded = f.load(path, {}, OnBadLine::skip);
+  EXPECT_EQ(loaded.source->size(), 1);
+  EXPECT_EQ(loaded.skipped, 1);
+  EXPECT_NE(loaded.skip_summary.find("some.jsonl:1"), std::string::npos) << loaded.skip_summary;
 }
 
 }  // namespace

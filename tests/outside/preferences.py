@@ -44,6 +44,16 @@ with Folder() as folder:
     folder.file("bad.jsonl", '{"prompt": "w1 w2", "chosen": "w1"}\n{"prompt": "w1 w2", "chosen": "w1", "rejected": "elsewhere"}\n')
     bad = run(["train", deck, "--out", folder / "bad"] + sets(data__train=folder / "bad.jsonl", reference__path="policy"))
     report.check("preferences: bad lines are refused together", bad.returncode == 65 and "bad.jsonl:1" in bad.stderr and "bad.jsonl:2" in bad.stderr, bad.stderr)
+    good = "".join(json.dumps(p) + "\n" for p in pairs(False))
+    folder.file("mixed.jsonl", '{"prompt": "w1 w2", "chosen": "w1"}\n' + good)
+    results = []
+    for name, text in (("mixed.jsonl", None), ("good.jsonl", good)):
+        if text:
+            folder.file(name, text)
+        out = folder / name.split(".")[0]
+        done = run(["train", deck, "--out", out] + sets(data__train=folder / name, data__on_bad_line="skip", reference__path="policy", run__iterations=2), ranks=2)
+        results.append((hashes(out) if done.returncode == 0 else done.returncode, done.stdout + done.stderr))
+    report.check("preferences: a bad pair is left out where lines may be", results[0][0] == results[1][0] and "skipped 1 of" in results[0][1], results)
 
     drawn = folder.deck(LEARNING_DECK)
     out = folder / "online"
