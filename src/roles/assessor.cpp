@@ -9,25 +9,42 @@ Assessor::Assessor(std::shared_ptr<const RewardFunction> reward, std::int64_t wo
                    std::shared_ptr<const Tokenizer> tokenizer)
     : tokenizer_(std::move(tokenizer)), pool_(std::move(reward), workers, timeout_s) {}
 
-std::vector<Assessment> Assessor::assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
-                                         const StopRequest& poll) {
+void Assessor::add(std::size_t first, std::span<const Problem* const> problems, std::span<const Rollout> rollouts) {
   MAXPLUS_REQUIRE(problems.size() == rollouts.size(), "one problem a rollout");
-  std::vector<Assessment> assessments(rollouts.size());
   std::vector<JudgeItem> items;
-  std::vector<std::size_t> place;
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
     if (!rollouts[i].fault.empty()) {
-      assessments[i] = judged(Verdict::crashed, rollouts[i].fault);
+      faulty_.emplace_back(first + i, judged(Verdict::crashed, rollouts[i].fault));
       continue;
     }
-    place.push_back(i);
+    place_.push_back(first + i);
     items.push_back({*problems[i], rollouts[i], tokenizer_ ? response_text(*tokenizer_, rollouts[i]) : std::string()});
   }
-  std::vector<Assessment> results = pool_.assess(std::move(items), [&poll] {
+  pool_.add(std::move(items));
+}
+
+void Assessor::drop() {
+  pool_.drop();
+  place_.clear();
+  faulty_.clear();
+}
+
+std::vector<Assessment> Assessor::finish(const StopRequest& poll) {
+  std::vector<Assessment> results = pool_.finish([&poll] {
     if (poll) poll();
   });
-  for (std::size_t k = 0; k < place.size(); ++k) assessments[place[k]] = std::move(results[k]);
+  std::vector<Assessment> assessments(place_.size() + faulty_.size());
+  for (std::size_t k = 0; k < place_.size(); ++k) assessments.at(place_[k]) = std::move(results[k]);
+  for (auto& [place, assessment] : faulty_) assessments.at(place) = std::move(assessment);
+  place_.clear();
+  faulty_.clear();
   return assessments;
+}
+
+std::vector<Assessment> Assessor::assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
+                                         const StopRequest& poll) {
+  add(0, problems, rollouts);
+  return finish(poll);
 }
 
 }  // namespace maxplus

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rl/sample.hpp"
@@ -23,9 +24,20 @@ class Assessor {
   std::vector<Assessment> assess(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
                                  const StopRequest& poll);
 
+  // The same in parts that come in any order while the caller does something else (VerifierPool::add): rollouts that
+  // stand in the whole list from `first` on.
+  void add(std::size_t first, std::span<const Problem* const> problems, std::span<const Rollout> rollouts);
+  void look_after() { pool_.look_after(); }
+  void drop();
+  std::vector<Assessment> finish(const StopRequest& poll);
+
+  double busy_seconds() const { return pool_.busy_seconds(); }
+
  private:
   std::shared_ptr<const Tokenizer> tokenizer_;
   VerifierPool pool_;
+  std::vector<std::size_t> place_;  // in the whole list, of each item that was added
+  std::vector<std::pair<std::size_t, Assessment>> faulty_;
 };
 
 }  // namespace maxplus

@@ -54,13 +54,16 @@ Generator::Generator(Transformer& transformer, const Limits& limits, const Strea
 }
 
 std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
-                                         const StopRequest& stop) {
+                                         const StopRequest& stop, const RequestDone& done) {
   const Timer timer;
   cache_.reset();
   common_ = {};
   rows_.clear();
   calling_.clear();
   problem_.clear();
+  request_of_.clear();
+  asked_.clear();
+  done_ = done;
   prompts_.clear();
   waiting_.clear();
   limit_.clear();
@@ -70,6 +73,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   for (const GenerationRequest& request : requests) total += request.ids.size();
   rollouts.reserve(total);
   for (const GenerationRequest& request : requests) {
+    asked_.push_back({rollouts.size(), request.ids.size(), request.ids.size()});
     for (const RolloutId& id : request.ids) {
       Rollout rollout;
       rollout.id = id;
@@ -78,6 +82,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       rollout.finish = Finish::aborted;
       rollouts.push_back(std::move(rollout));
       problem_.push_back(request.problem);
+      request_of_.push_back(asked_.size() - 1);
       limit_.push_back(request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens)
                                                   : rule.max_new_tokens);
     }
@@ -114,6 +119,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       counters_.seconds_to_ninety_percent = timer.seconds();
     }
   }
+  done_ = {};
   counters_.seconds = timer.seconds();
   cache_.release(common_);
   if (abandoned) cache_.reset();
@@ -185,7 +191,7 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
       draw(row, {&u, 1}, rule, {&token, 1}, {&log_prob, 1});
       ++counters_.tokens_generated;
       if (append(&rollout, limit_[*next_rollout], token, log_prob, rule)) {
-        ++ended_;
+        end_rollout(*next_rollout, *rollouts);
         if (--prompts_[prompt_of[i]].members_left == 0) cache_.release(prompts_[prompt_of[i]].sequence);
       } else {
         waiting_.push_back({*next_rollout, prompt_of[i]});
@@ -211,9 +217,16 @@ void Generator::admit(const std::vector<Rollout>& rollouts) {
   }
 }
 
-void Generator::end_row(Row& row) {
-  ++ended_;
+void Generator::end_row(Row& row, const std::vector<Rollout>& rollouts) {
   cache_.release(row.sequence);
+  end_rollout(row.rollout, rollouts);
+}
+
+void Generator::end_rollout(std::size_t rollout, const std::vector<Rollout>& rollouts) {
+  ++ended_;
+  const std::size_t request = request_of_[rollout];
+  Asked& asked = asked_[request];
+  if (--asked.open == 0 && done_) done_(request, std::span(rollouts).subspan(asked.first, asked.count));
 }
 
 // Takes rows with a new call out of the batch, and puts those back that were answered. Each row was decoded once since
@@ -227,7 +240,7 @@ void Generator::exchange_turns(const GenerationRule& rule, std::vector<Rollout>*
       case Turns::Found::call: calling_.push_back(std::move(row)); break;
       case Turns::Found::one_too_many:
         rollout.finish = Finish::budget;
-        end_row(row);
+        end_row(row, *rollouts);
         break;
     }
   }
@@ -240,7 +253,7 @@ void Generator::exchange_turns(const GenerationRule& rule, std::vector<Rollout>*
     } else if (go_on(row, std::move(*more), rule, &rollout)) {
       decoded.push_back(std::move(row));
     } else {
-      end_row(row);
+      end_row(row, *rollouts);
     }
   }
   rows_ = std::move(decoded);
@@ -288,7 +301,7 @@ void Generator::decode_step(const GenerationRule& rule, std::vector<Rollout>* ro
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (append(&(*rollouts)[rows_[i].rollout], limit_[rows_[i].rollout], tokens[i], log_probs[i], rule)) {
-      end_row(rows_[i]);
+      end_row(rows_[i], *rollouts);
     } else {
       if (kept != i) rows_[kept] = std::move(rows_[i]);
       ++kept;

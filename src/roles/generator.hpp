@@ -50,6 +50,9 @@ struct GenerationRule {
 // Asked between decoding steps; true: give up at once.
 using StopRequest = std::function<bool()>;
 
+// Called as soon as the last rollout of a request has ended, between decoding steps.
+using RequestDone = std::function<void(std::size_t request, std::span<const Rollout> rollouts)>;
+
 class Generator {
  public:
   struct Limits {
@@ -70,7 +73,7 @@ class Generator {
   // Rollouts of all requests, in the order of requests and ids. An abandoned call (stop) returns what ended before;
   // the others carry Finish::aborted. Drops all cached keys and values first: weights may have changed.
   std::vector<Rollout> generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
-                                const StopRequest& stop);
+                                const StopRequest& stop, const RequestDone& done = {});
 
   struct Counters {
     std::int64_t tokens_generated = 0;  // drawn
@@ -92,6 +95,9 @@ class Generator {
     KvCache::Sequence sequence;
     std::int64_t members_left = 0;
   };
+  struct Asked {  // of a request
+    std::size_t first = 0, count = 0, open = 0;
+  };
 
   std::span<const std::int32_t> compute_until(std::int64_t most, KvCache::Sequence& sequence,
                                               std::span<const std::int32_t> tokens);
@@ -102,7 +108,8 @@ class Generator {
   void exchange_turns(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // False when the rollout has ended.
   bool go_on(Row& row, Turns::Continuation more, const GenerationRule& rule, Rollout* rollout);
-  void end_row(Row& row);
+  void end_row(Row& row, const std::vector<Rollout>& rollouts);
+  void end_rollout(std::size_t rollout, const std::vector<Rollout>& rollouts);
   void decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // Records a drawn token; true when the rollout has ended.
   bool append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob,
@@ -118,7 +125,10 @@ class Generator {
   KvCache::Sequence common_;             // the pages that begin every prompt of this call
   std::vector<Row> rows_, calling_;      // decoded; waiting for the environment
   std::vector<const Problem*> problem_;  // of each rollout
-  std::unique_ptr<Turns> turns_;         // null: no environment
+  std::vector<std::size_t> request_of_;  // likewise
+  std::vector<Asked> asked_;
+  RequestDone done_;
+  std::unique_ptr<Turns> turns_;  // null: no environment
   std::vector<Prompt> prompts_;
   std::deque<Waiting> waiting_;
   std::vector<std::int64_t> limit_;  // new tokens of each rollout

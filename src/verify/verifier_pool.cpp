@@ -27,11 +27,18 @@ constexpr std::int64_t kMaxAbandoned = 256;  // each holds a stack and perhaps a
 
 }  // namespace
 
-// The items of one call; kept alive by every thread that works on one of them.
+// The items of one call; kept alive by every thread that works on one of them, which adding more does not move.
 struct VerifierPool::Job {
-  std::vector<JudgeItem> item;
+  std::deque<JudgeItem> item;
   std::vector<Assessment> result;
   std::size_t open = 0;
+  Clock::time_point busy_since;  // while any is open
+  Clock::duration busy{};
+
+  void close(std::size_t index, Assessment assessment) {
+    result[index] = std::move(assessment);
+    if (--open == 0) busy += Clock::now() - busy_since;
+  }
 };
 
 struct VerifierPool::Slot {
@@ -52,6 +59,7 @@ struct VerifierPool::State {
   std::deque<std::pair<std::shared_ptr<Job>, std::size_t>> waiting;
   std::vector<std::shared_ptr<Slot>> slot;
   std::int64_t abandoned = 0;
+  Clock::duration busy{};  // of finished jobs
   bool ending = false;
 };
 
@@ -62,13 +70,13 @@ void VerifierPool::work(const std::shared_ptr<State>& state, const std::shared_p
     if (state->ending) return;
     const auto [job, index] = state->waiting.front();
     state->waiting.pop_front();
+    const JudgeItem& item = job->item[index];
     slot->job = job;
     slot->index = index;
     slot->deadline = Clock::now() + state->timeout;
     lock.unlock();
     Assessment assessment;
     try {
-      const JudgeItem& item = job->item[index];
       assessment = state->verifier->assess(item.problem, item.rollout, item.response);
     } catch (const std::exception& error) {
       assessment = judged(Verdict::crashed, error.what());
@@ -78,8 +86,7 @@ void VerifierPool::work(const std::shared_ptr<State>& state, const std::shared_p
     lock.lock();
     if (slot->abandoned) return;
     slot->job.reset();
-    job->result[index] = std::move(assessment);
-    --job->open;
+    job->close(index, std::move(assessment));
     state->item_done.notify_one();
   }
 }
@@ -139,7 +146,7 @@ VerifierPool::~VerifierPool() {
 }
 
 // With the lock held.
-void VerifierPool::give_up_late_ones(Job& job) {
+void VerifierPool::give_up_late_ones() {
   const auto now = Clock::now();
   for (std::size_t i = 0; i < state_->slot.size();) {
     const std::shared_ptr<Slot> slot = state_->slot[i];
@@ -149,10 +156,9 @@ void VerifierPool::give_up_late_ones(Job& job) {
     }
     slot->abandoned = true;
     slot->thread.detach();
-    if (slot->job.get() == &job) {
-      job.result[slot->index] =
-          judged(Verdict::crashed, fmt::format("the verifier gave no verdict within {} s", state_->timeout_s));
-      --job.open;
+    if (slot->job == job_) {
+      job_->close(slot->index,
+                  judged(Verdict::crashed, fmt::format("the verifier gave no verdict within {} s", state_->timeout_s)));
     }
     state_->slot.erase(state_->slot.begin() + static_cast<std::ptrdiff_t>(i));
     if (++state_->abandoned > kMaxAbandoned) {
@@ -164,20 +170,39 @@ void VerifierPool::give_up_late_ones(Job& job) {
   }
 }
 
-std::vector<Assessment> VerifierPool::assess(std::vector<JudgeItem> items, const std::function<void()>& poll) {
-  if (items.empty()) return {};
-  const auto job = std::make_shared<Job>();
-  job->open = items.size();
-  job->result.resize(items.size());
-  job->item = std::move(items);
-  std::unique_lock lock(state_->mutex);
-  for (std::size_t i = 0; i < job->item.size(); ++i) state_->waiting.emplace_back(job, i);
+void VerifierPool::add(std::vector<JudgeItem> items) {
+  if (items.empty()) return;
+  const std::lock_guard lock(state_->mutex);
+  if (!job_) job_ = std::make_shared<Job>();
+  if (job_->open == 0) job_->busy_since = Clock::now();
+  for (JudgeItem& item : items) {
+    state_->waiting.emplace_back(job_, job_->item.size());
+    job_->item.push_back(std::move(item));
+  }
+  job_->open += items.size();
+  job_->result.resize(job_->item.size());
   state_->work_there.notify_all();
+}
+
+void VerifierPool::look_after() {
+  const std::lock_guard lock(state_->mutex);
+  give_up_late_ones();
+}
+
+void VerifierPool::drop() {
+  const std::lock_guard lock(state_->mutex);
+  state_->waiting.clear();
+  job_.reset();
+}
+
+std::vector<Assessment> VerifierPool::finish(const std::function<void()>& poll) {
+  if (!job_) return {};
+  std::unique_lock lock(state_->mutex);
   try {
     auto next_poll = Clock::now() + kPollInterval;
-    while (job->open > 0) {
+    while (job_->open > 0) {
       state_->item_done.wait_until(lock, next_poll);
-      give_up_late_ones(*job);
+      give_up_late_ones();
       if (Clock::now() < next_poll) continue;
       next_poll = Clock::now() + kPollInterval;
       lock.unlock();
@@ -185,11 +210,24 @@ std::vector<Assessment> VerifierPool::assess(std::vector<JudgeItem> items, const
       lock.lock();
     }
   } catch (...) {
-    if (!lock.owns_lock()) lock.lock();
-    state_->waiting.clear();
+    if (lock.owns_lock()) lock.unlock();
+    drop();
     throw;
   }
-  return std::move(job->result);
+  state_->busy += job_->busy;
+  std::vector<Assessment> results = std::move(job_->result);
+  job_.reset();
+  return results;
+}
+
+std::vector<Assessment> VerifierPool::assess(std::vector<JudgeItem> items, const std::function<void()>& poll) {
+  add(std::move(items));
+  return finish(poll);
+}
+
+double VerifierPool::busy_seconds() const {
+  const std::lock_guard lock(state_->mutex);
+  return std::chrono::duration<double>(state_->busy).count();
 }
 
 std::int64_t VerifierPool::abandoned() const {

@@ -68,6 +68,39 @@ class Moody final : public Verifier {
   mutable int returned_ = 0;
 };
 
+TEST(VerifierPool, JudgesWhatIsAddedWhileMoreIsMade) {
+  const auto moody = std::make_shared<Moody>();
+  VerifierPool pool(moody, 2, 0.2);
+  EXPECT_TRUE(pool.finish({}).empty());
+  pool.add(items({"a", "hang"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  pool.look_after();
+  EXPECT_EQ(pool.abandoned(), 1) << "a late one is given up though nobody waits";
+  pool.add({});
+  pool.add(items({"bb", "throw", "ccc"}));
+  const auto results = pool.finish({});
+  ASSERT_EQ(results.size(), 5u);
+  EXPECT_EQ(results[0].reward, 1);
+  EXPECT_EQ(results[1].verdict, Verdict::crashed);
+  EXPECT_EQ(results[2].reward, 2);
+  EXPECT_EQ(results[3].verdict, Verdict::crashed);
+  EXPECT_EQ(results[4].reward, 3);
+  EXPECT_GE(pool.busy_seconds(), 0.2);
+  EXPECT_TRUE(pool.finish({}).empty());
+  moody->release();
+}
+
+TEST(VerifierPool, DropsWhatIsNoLongerWanted) {
+  const auto moody = std::make_shared<Moody>();
+  VerifierPool pool(moody, 1, 5);
+  pool.add(items({"hang", "a", "b"}));
+  pool.drop();
+  moody->release();
+  const auto results = pool.assess(items({"cc"}), {});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].reward, 2);
+}
+
 TEST(VerifierPool, KeepsTheOrderOfTheItems) {
   VerifierPool pool(std::make_shared<Moody>(), 3, 5);
   EXPECT_TRUE(pool.assess({}, {}).empty());
