@@ -5,9 +5,10 @@
 
 Each round runs every program once, in alternating order, with probes of arithmetic and read bandwidth before and after each. A
 round counts if others had less than 3.5 % of the machine during all of its samples and no two probes of a kind differ by more than
-a fifth. The slower peer leaves after the first round if it was slower by 15 % in it and in the warm-up (in decoding; with one sequence in
-the prefill too), and so does one that takes more than a minute and three times as long as ours; ours in other ways than the first leave after three. Printed: the median of
-the rounds' ratios with the smallest and largest, and the share of the limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
+a fifth; others are repeated, up to as many again, while --minutes allows. A program warms up where it does something for the first time.
+The slower peer leaves after the first round if it was slower by 15 % in it and in the warm-up, or by half in it alone (in decoding; with one
+sequence in the prefill too), and so does one that takes more than a minute and three times as long as ours; ours in other ways than the first
+leave after three. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
 """
 import argparse
 import json
@@ -24,9 +25,9 @@ CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8"
          "decode-32": {"case": "decode", "rows": 32, "new_tokens": 64},
          "training-4x256": {"case": "training", "sequences": 4, "tokens": 256},
          "training-1x1024": {"case": "training", "sequences": 1, "tokens": 1024}}
-MOST_OTHERS, MOST_DRIFT, CLEARLY, FAR, LONG_S = 0.035, 1.2, 1.15, 3.0, 60
+MOST_OTHERS, MOST_DRIFT, CLEARLY, BY_HALF, FAR, LONG_S = 0.035, 1.2, 1.15, 1.5, 3.0, 60
 PEERS = ("llama", "torch")
-LIMIT_S = 60  # a peer that takes longer for one answer is left out of the case; the ratio is at least what that says
+LIMIT_S = 45  # a peer that takes longer for one answer is left out of the case; the ratio is at least what that says
 TOLERANCE = {"f32": 5e-3, "bf16": 0.2}  # of a log-probability: llama.cpp keeps keys and values in f16; bf16 rounds in each layer
 
 
@@ -90,33 +91,40 @@ def one_round(case, names, sides, probing, backwards):
 
 
 def slower_peers(case, names, answers):
-    """Peers that another one beat clearly in all of these rounds' answers: with one sequence in both parts of them, with more in decoding."""
+    """Peers that another one beat clearly in all of these rounds' answers, or by half in the last: with one sequence in both parts of them, with
+    more in decoding."""
     peers = [name for name in names if name in PEERS]
 
-    def beats(one, other, by):
-        parts = [(a[one], a[other]) for a in answers]
+    def beats(one, other, by, among=answers):
+        parts = [(a[one], a[other]) for a in among]
         if CASES[case].get("rows") == 1:
-            parts += [(a[one]["prefill"], a[other]["prefill"]) for a in answers]
+            parts += [(a[one]["prefill"], a[other]["prefill"]) for a in among]
         return all(rate(mine) > by * rate(its) for mine, its in parts)
+
+    def beaten(name, other):
+        return beats(other, name, BY_HALF, answers[-1:]) or (len(answers) > 1 and beats(other, name, CLEARLY))
 
     def endless(name):
         return answers[-1][name]["seconds"] > LONG_S and beats(names[0], name, FAR)
-    return [name for name in peers if endless(name) or any(beats(other, name, CLEARLY) for other in peers if other != name)]
+    return [name for name in peers if endless(name) or any(beaten(name, other) for other in peers if other != name)]
 
 
 def warmed_up(case, names, sides):
-    """First answers, which do not count, and the peers that gave none in time; those are ended."""
-    answers, too_slow = {}, []
+    """First answers of programs that do such a thing for the first time, which do not count, and the peers that gave none in time; those are ended."""
+    answers, too_slow, kind = {}, [], CASES[case]["case"]
     for name in names:
+        if kind in sides[name].did:
+            continue
         try:
             answers[name] = sides[name].ask(CASES[case], LIMIT_S if name in PEERS else None)
+            sides[name].did.add(kind)
         except TooSlow:
             sides.pop(name).kill()
             too_slow.append(name)
     return answers, too_slow
 
 
-def run_case(case, names, sides, options):
+def run_case(case, names, sides, options, repeat_until):
     probing, rounds, active = sides[options.ours[0]], [], list(names)
     warm, too_slow = {}, []
     for turn in range(options.most or 1 + 2 * options.pairs):
@@ -126,11 +134,12 @@ def run_case(case, names, sides, options):
                 active = [name for name in active if name not in too_slow]
             rounds.append(one_round(case, active, sides, probing, turn % 2 == 1))
         if turn == 0:
-            gone = slower_peers(case, active, [warm, rounds[0]["samples"]])
+            both = [warm] if all(name in warm for name in active) else []
+            gone = slower_peers(case, active, both + [rounds[0]["samples"]])
             active = [name for name in active if name not in gone]
         if turn == 2:
             active = [name for name in active if name in PEERS or name == names[0]]
-        if sum(r["quiet"] for r in rounds) >= options.pairs:
+        if sum(r["quiet"] for r in rounds) >= options.pairs or (len(rounds) >= options.pairs and time.monotonic() > repeat_until):
             break
     quiet = [r for r in rounds if r["quiet"]]
     return (quiet if len(quiet) >= options.pairs else rounds), len(quiet), too_slow
@@ -209,20 +218,23 @@ def main():
     parser.add_argument("--against", action="append", choices=["llama", "torch", "nobody"])
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--most", type=int, default=0, help="rounds, quiet or not (default: twice the pairs and one)")
+    parser.add_argument("--minutes", type=float, default=1e9, help="rounds are not repeated when this share of all cases is done late")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--hold", default="")
     parser.add_argument("--out", default="")
     options = parser.parse_args()
     options.ours = options.ours or ["1x2:1"]
     options.against = options.against or ["llama", "torch"]
-    for dtype in options.dtype or ["f32", "bf16"]:
+    dtypes, cases = options.dtype or ["f32", "bf16"], options.case or list(CASES)
+    begin, done = time.monotonic(), 0
+    for dtype in dtypes:
         sides = {}
         try:
-            cases = options.case or list(CASES)
             for i, case in enumerate(cases):
+                done += 1
                 names = names_of(case, options)
                 open_sides(names, sides, options, dtype)
-                rounds, quiet, too_slow = run_case(case, names, sides, options)
+                rounds, quiet, too_slow = run_case(case, names, sides, options, begin + 60 * options.minutes * done / (len(dtypes) * len(cases)))
                 for part in [None, "prefill"] if CASES[case]["case"] == "decode" else [None]:
                     row = record(case, dtype, names, rounds, quiet, sides, options, part)
                     if part is None and too_slow:

@@ -4,8 +4,7 @@
 #   validation/peers/run.sh PEERS_FOLDER [WORK_FOLDER] [options of compare.py]
 #
 # PEERS_FOLDER is what install.sh made. WORK_FOLDER (default: build-bench/peers) takes 2 GB. At most 25 minutes on two cores
-# once the programs are there; a machine that does something else meanwhile gives figures that are worth nothing, and
-# costs further rounds.
+# once the programs are there; a machine that does something else meanwhile gives figures that are worth nothing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 peers=${1:?usage: run.sh PEERS_FOLDER [WORK_FOLDER] [options of compare.py]}
@@ -23,5 +22,5 @@ compare() {
 }
 # What 8 gradient slices cost: apart, since all programs at once would not fit in 24 GB.
 compare --ours 1x2:1 --ours 1x2:8 --against nobody --dtype f32 --case training-4x256 --pairs 3
-compare --ours 1x2:1 --ours 2x1:2 "$@"
+compare --ours 1x2:1 --ours 2x1:2 --minutes 21 "$@"
 python3 "$root/validation/peers/report.py" "$work/results.jsonl" "$root/validation/peers/results.md"
