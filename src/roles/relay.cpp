@@ -1,0 +1,39 @@
+#include "roles/relay.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace maxplus {
+
+Relay::Relay(std::string name, const Communicator& world, const std::vector<bool>& holds)
+    : Relay(std::move(name), world, holds, relay_plan(holds)) {}
+
+Relay::Relay(std::string name, const Communicator& world, const std::vector<bool>& holds, const RelayPlan& plan)
+    : group_(world.split(std::move(name), plan.group[static_cast<std::size_t>(world.rank())])),
+      needed_(plan.takers > 0) {
+  const auto me = static_cast<std::size_t>(world.rank());
+  takes_ = !holds[me];
+  gives_ = holds[me] && group_.size() > 1;
+  // Members of a group stand in the order of the world.
+  for (int r = 0; r < plan.giver[me]; ++r) giver_ += plan.group[static_cast<std::size_t>(r)] == plan.group[me] ? 1 : 0;
+}
+
+void Relay::pass(void* data, std::size_t bytes) const {
+  if (group_.size() > 1) group_.broadcast(data, bytes, giver_);
+}
+
+void Relay::pass(std::vector<std::byte>* bytes) const {
+  std::uint64_t count = bytes->size();
+  pass(&count, sizeof count);
+  bytes->resize(count);
+  pass(bytes->data(), count);
+}
+
+void Relay::pass(std::string* text) const {
+  std::uint64_t count = text->size();
+  pass(&count, sizeof count);
+  text->resize(count);
+  pass(text->data(), count);
+}
+
+}  // namespace maxplus

@@ -1,0 +1,111 @@
+// The hand-off moves every weight once to each rank that lacks it, and notices a copy or a version that is not the
+// giver's.
+#include "roles/weight_sync.hpp"
+
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "roles/role_groups.hpp"
+#include "tensor/arena.hpp"
+
+namespace maxplus {
+namespace {
+
+ModelConfig tiny() {
+  ModelConfig config;
+  config.family = "llama";
+  config.vocabulary = 13;
+  config.width = 8;
+  config.layers = 3;
+  config.heads = 2;
+  config.kv_heads = 1;
+  config.head_width = 4;
+  config.ffn_width = 12;
+  config.context = 16;
+  return config;
+}
+
+struct Weights {
+  Arena counted{"counted"};
+  WeightSet plan{tiny(), counted};
+  Arena arena{"weights", counted.peak(), Space::host};
+  WeightSet set{tiny(), arena};
+};
+
+// Ranks in turn: the first trains, then one that only generates, then one that does both, and so on.
+RoleMap mixed_roles(int ranks) {
+  std::vector<Fault> faults;
+  std::vector<int> generators, actors;
+  for (int r = 0; r < ranks; ++r) {
+    if (r % 3 != 0 || ranks == 1) generators.push_back(r);
+    if (r % 3 != 1) actors.push_back(r);
+  }
+  RoleMap map =
+      RoleMap::placed(ranks, RankRequest{0, rank_list(generators)}, RankRequest{0, rank_list(actors)}, &faults);
+  EXPECT_TRUE(faults.empty());
+  return map;
+}
+
+Communicator checked_world() { return Communicator("world", MPI_COMM_WORLD, Communicator::Checking::on); }
+
+TEST(WeightSync, GivesEveryRankTheWeightsOfThoseThatTrain) {
+  const Communicator world = checked_world();
+  RoleGroups groups(world, mixed_roles(world.size()));
+  Weights weights;
+  for (std::int64_t version = 0; version < 3; ++version) {
+    if (groups.trains()) {
+      weights.set.initialise(40 + static_cast<std::uint64_t>(version));
+    } else {
+      std::memset(weights.set.all().data(), 0xFF, weights.set.all().bytes());  // NaN
+    }
+    hand_off_weights(groups.weights(), weights.set, version);
+    world.require_equal("weights", weights.set.hash());
+  }
+}
+
+TEST(WeightSync, MovesEachByteOnceToEachRankThatLacksIt) {
+  const Communicator world = checked_world();
+  RoleGroups groups(world, mixed_roles(world.size()));
+  Weights weights;
+  weights.set.initialise(7);
+  const std::int64_t before = groups.weights().traffic().bytes_sent;
+  hand_off_weights(groups.weights(), weights.set, 4);
+  const std::int64_t sent = world.sum(groups.weights().traffic().bytes_sent - before);
+  std::int64_t takers = 0;
+  for (int r = 0; r < world.size(); ++r) takers += groups.map().trains(r) ? 0 : 1;
+  constexpr std::int64_t kVersion = 8, kHashLength = 8, kHash = 32;
+  const std::int64_t weight_bytes = static_cast<std::int64_t>(weights.set.all().bytes());
+  EXPECT_EQ(sent, takers * (weight_bytes + kVersion + kHashLength + kHash));
+}
+
+TEST(WeightSync, RefusesAnotherVersion) {
+  const Communicator world = checked_world();
+  RoleGroups groups(world, mixed_roles(world.size()));
+  Weights weights;
+  weights.set.initialise(7);
+  if (groups.trains()) {
+    hand_off_weights(groups.weights(), weights.set, 4);
+  } else {
+    EXPECT_THROW(hand_off_weights(groups.weights(), weights.set, 5), Error);
+  }
+}
+
+TEST(RoleGroups, KnowTheirSizesAndWhoSpeaks) {
+  const Communicator world = checked_world();
+  RoleGroups groups(world, mixed_roles(world.size()));
+  const auto generators = static_cast<int>(groups.map().generators().size());
+  const auto actors = static_cast<int>(groups.map().actors().size());
+  EXPECT_EQ(groups.generators().size(), groups.generates() ? generators : world.size() - generators);
+  EXPECT_EQ(groups.actors().size(), groups.trains() ? actors : world.size() - actors);
+  EXPECT_EQ(groups.speaker(), 0);
+  EXPECT_EQ(groups.weights().is_needed(), world.size() > 1);
+  EXPECT_EQ(groups.weights().takes(), !groups.trains());
+  EXPECT_EQ(groups.rollouts().takes(), !groups.generates());
+}
+
+}  // namespace
+}  // namespace maxplus
