@@ -108,6 +108,14 @@ Result assign_list(std::vector<std::int64_t>& field, const KeyFacts& facts, cons
   return std::nullopt;
 }
 
+Result assign_ranks(RankChoice& field, const DeckValue& value) {
+  if (value.kind == Kind::whole && value.whole < 1) return Refusal{"is out of range", ""};
+  if (value.kind == Kind::text && value.text.empty()) return Refusal{"is empty", ""};
+  if (value.kind != Kind::whole && value.kind != Kind::text) return wrong_type(value);
+  field = {value.kind == Kind::whole ? value.whole : 0, value.text};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string absolute_path(const std::filesystem::path& base, const std::string& path) {
@@ -127,6 +135,8 @@ Result assign(KeyField field, const KeyFacts& facts, const DeckValue& value, con
       return std::nullopt;
     } else if constexpr (std::is_same_v<Type, std::string>) {
       return assign_string(target, facts, value, may_be_empty, base);
+    } else if constexpr (std::is_same_v<Type, RankChoice>) {
+      return assign_ranks(target, value);
     } else {
       return assign_list(target, facts, value);
     }

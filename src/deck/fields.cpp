@@ -42,6 +42,14 @@ std::string string_text(const KeyFacts& facts) {
 
 }  // namespace
 
+void to_json(nlohmann::json& json, const RankChoice& choice) {
+  if (choice.count > 0) {
+    json = choice.count;
+  } else {
+    json = choice.text;
+  }
+}
+
 std::string allowed_text(const KeyField& field, const KeyFacts& facts) {
   return std::visit(
       [&facts](auto* value) -> std::string {
@@ -56,6 +64,8 @@ std::string allowed_text(const KeyField& field, const KeyFacts& facts) {
           return "a list of strings";
         } else if constexpr (std::is_same_v<Type, std::vector<std::int64_t>>) {
           return "a list, each " + whole_text(facts);
+        } else if constexpr (std::is_same_v<Type, std::optional<RankChoice>>) {
+          return "ranks as \"0-5\" or \"0-2,6\", a number of ranks, or a share as \"75%\"";
         } else {
           return string_text(facts);
         }

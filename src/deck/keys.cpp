@@ -270,6 +270,28 @@ void visit(RewardModelTable& t, KeyVisitor& v) {
   v.key(&t.weights, kept_weights());
 }
 
+void visit(PlacementTable& t, KeyVisitor& v) {
+  constexpr const char* kRest = "the ranks that the other leaves; without both: all ranks";
+  v.key(&t.generator, Facts("generator", "ranks that draw and judge rollouts").absent(kRest).may_change());
+  v.key(&t.actor, Facts("actor", "ranks that train the policy").absent(kRest).may_change());
+  v.key(&t.critic, Facts("critic", "of [critic]; for now the actor's").absent("the actor's").may_change());
+  v.key(&t.reference, Facts("reference", "of [reference]; for now the actor's").absent("the actor's").may_change());
+  v.key(&t.reward,
+        Facts("reward", "of [reward_model]; for now the generator's").absent("the generator's").may_change());
+}
+
+void visit(ScheduleTable& t, KeyVisitor& v) {
+  v.key(&t.max_staleness,
+        Facts("max_staleness",
+              "so many policy versions generation may be behind training: iteration k is drawn with the weights of "
+              "k - 1 - max_staleness while older iterations are trained on; 0: on policy")
+            .from(0, 1024));
+  v.key(
+      &t.staleness,
+      Facts("staleness", "exact: every iteration is drawn with the version that max_staleness says, whatever the time")
+          .one_of({"exact"}));
+}
+
 template <class Table>
 void visit_table(DeckVisitor& visitor, Table& table, TableFacts facts, const ForeignKeys& foreign) {
   visitor.table(
@@ -345,6 +367,8 @@ void visit(Deck& deck, DeckVisitor& visitor) {
                  {"critic", "what is to be expected from every token on, for ppo and vapo; present only if needed"});
   visit_optional(visitor, deck.reward_model,
                  {"reward_model", "a network whose score of an answer is part of its reward; present only if needed"});
+  visit_table(visitor, deck.placement, {"placement", "which ranks do what; absent: every rank does everything"}, none);
+  visit_table(visitor, deck.schedule, {"schedule", "how far generation may run ahead of training"}, none);
 }
 
 }  // namespace maxplus

@@ -20,7 +20,7 @@ namespace maxplus {
 
 using KeyField = std::variant<std::int64_t*, double*, bool*, std::string*, std::vector<std::string>*,
                               std::vector<std::int64_t>*, std::optional<std::int64_t>*, std::optional<double>*,
-                              std::optional<bool>*, std::optional<std::string>*>;
+                              std::optional<bool>*, std::optional<std::string>*, std::optional<RankChoice>*>;
 
 enum class PathKind { none, input, output };  // input: from the deck's folder; output: from the working directory
 enum class OnResume { same, may_change, may_grow };

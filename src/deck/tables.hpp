@@ -202,6 +202,22 @@ struct RewardModelTable {
   std::string weights = "f32";     // f32 | bf16 | q8_0
 };
 
+// The ranks of a role: so many of them, or named ones ("0-5"), or a share of all ("75%").
+struct RankChoice {
+  std::int64_t count = 0;
+  std::string text;
+};
+void to_json(nlohmann::json& json, const RankChoice& choice);
+
+struct PlacementTable {
+  std::optional<RankChoice> generator, actor, critic, reference, reward;
+};
+
+struct ScheduleTable {
+  std::int64_t max_staleness = 0;
+  std::string staleness = "exact";
+};
+
 struct Deck {
   std::string title;
   RunTable run;
@@ -218,6 +234,8 @@ struct Deck {
   std::optional<CriticTable> critic;
   std::optional<RewardModelTable> reward_model;
   std::optional<EnvironmentTable> environment;
+  PlacementTable placement;
+  ScheduleTable schedule;
 
   // Where it came from. Keys are written "run.seed", "warm_start.stage[1].share"; tables "run".
   std::string file;  // as the user named it; empty: no file

@@ -1,5 +1,6 @@
 #include "run/checkpointing.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,7 +38,6 @@ void add_network(const std::string& group, const std::string& moments, const Wei
   add_places(moments + "second_moment", optimizer.second_moment(), weights, places);
 }
 
-// All tensors of a checkpoint by name, as places in this rank's memory.
 Places places(const Deck& deck, Engine& engine) {
   Places result;
   add_network("weights", "", engine.weights(), engine.trainer().optimizer(), result);
@@ -50,7 +50,60 @@ Places places(const Deck& deck, Engine& engine) {
   return result;
 }
 
+constexpr const char* kWaitingTensor = "waiting/rollouts";
+constexpr const char* kWaitingBytes = "waiting_bytes";
+constexpr std::size_t kBytesOfNumber = 3;  // a float holds every whole number below 2^24
+
+// Of a checkpoint without any: nothing waits.
+std::vector<Collected> read_waiting(const std::string& path, const CheckpointHeader& header,
+                                    const Communicator& actors) {
+  const auto size = header.integers.find(kWaitingBytes);
+  if (size == header.integers.end()) return {};
+  const auto bytes = static_cast<std::size_t>(size->second);
+  std::vector<float> numbers((bytes + kBytesOfNumber - 1) / kBytesOfNumber);
+  const CheckpointTarget target{kWaitingTensor, numbers};
+  read_checkpoint(path, actors.handle(), {&target, 1});
+  return unpack_collected(bytes_of_numbers(numbers, bytes));
+}
+
+// What ranks that train hold of a run.
+void load_training(const std::string& path, const std::string& weights_hash, const RunState& state, const Deck& deck,
+                   Engine& engine, const Communicator& actors) {
+  std::vector<CheckpointTarget> targets;
+  for (const auto& [name, values] : places(deck, engine)) targets.push_back({name, values});
+  read_checkpoint(path, actors.handle(), targets);
+  if (engine.weights().hash() != weights_hash) {
+    throw Error(ExitCode::data, Fault{path, "the weights read do not have the hash that was stored", weights_hash,
+                                      "an older checkpoint: [run] resume = \"PATH\""});
+  }
+  engine.trainer().optimizer().set_steps(state.optimizer_step);
+  if (engine.critic_trainer() != nullptr) engine.critic_trainer()->optimizer().set_steps(state.critic_optimizer_step);
+}
+
 }  // namespace
+
+std::vector<float> numbers_of_bytes(std::span<const std::byte> bytes) {
+  std::vector<float> numbers;
+  numbers.reserve(bytes.size() / kBytesOfNumber + 1);
+  for (std::size_t at = 0; at < bytes.size(); at += kBytesOfNumber) {
+    std::uint32_t number = 0;
+    for (std::size_t i = 0; i < std::min(kBytesOfNumber, bytes.size() - at); ++i)
+      number |= std::to_integer<std::uint32_t>(bytes[at + i]) << (8 * i);
+    numbers.push_back(static_cast<float>(number));
+  }
+  return numbers;
+}
+
+std::vector<std::byte> bytes_of_numbers(std::span<const float> numbers, std::size_t count) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(count);
+  for (const float value : numbers) {
+    const auto number = static_cast<std::uint32_t>(value);
+    for (std::size_t i = 0; i < kBytesOfNumber && bytes.size() < count; ++i)
+      bytes.push_back(static_cast<std::byte>((number >> (8 * i)) & 0xFF));
+  }
+  return bytes;
+}
 
 std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic) {
   nlohmann::ordered_json record;
@@ -81,11 +134,18 @@ std::vector<Fault> changed_inputs(const std::string& path, const std::string& be
 }
 
 CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
-                                     const RunInputs& inputs, Engine& engine, const Communicator& world,
-                                     std::set<std::string>* verified) {
+                                     const RunInputs& inputs, Engine& engine, const RoleGroups& groups,
+                                     std::span<const Collected> waiting, std::set<std::string>* verified) {
   CheckpointContents contents;
   contents.iteration = state.iteration;
   for (const auto& [name, values] : places(deck, engine)) contents.tensors.push_back({name, values});
+  std::vector<float> numbers;
+  if (!waiting.empty()) {
+    const std::vector<std::byte> bytes = pack_collected(waiting);
+    numbers = numbers_of_bytes(bytes);
+    contents.tensors.push_back({kWaitingTensor, numbers});
+    contents.integers[kWaitingBytes] = std::ssize(bytes);
+  }
   contents.state = state.to_json().dump();
   contents.texts[kModelConfigText] = write_model_config(inputs.model.config).dump();
   if (engine.critic_weights() != nullptr)
@@ -100,12 +160,12 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   CheckpointSettings settings;
   settings.keep = static_cast<int>(deck.run.keep_checkpoints);
   settings.verify = deck.run.verify_checkpoint == "full" ? CheckpointVerify::full : CheckpointVerify::sample;
-  return write_checkpoint(folder, world.handle(), contents, settings, *verified);
+  return write_checkpoint(folder, groups.actors().handle(), contents, settings, *verified);
 }
 
-RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
-                             const Communicator& world) {
-  const CheckpointHeader header = read_checkpoint(path, world.handle(), {});
+LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
+                              const RoleGroups& groups) {
+  const CheckpointHeader header = read_checkpoint(path, groups.world().handle(), {});
   std::vector<Fault> faults;
   const auto text = [&header, &path](const char* name) {
     const auto found = header.texts.find(name);
@@ -123,17 +183,18 @@ RunState load_run_checkpoint(const std::string& path, const Deck& deck, const Ru
     faults.push_back(std::move(fault));
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
 
-  std::vector<CheckpointTarget> targets;
-  for (const auto& [name, values] : places(deck, engine)) targets.push_back({name, values});
-  read_checkpoint(path, world.handle(), targets);
-  if (engine.weights().hash() != text(kWeightsHashText)) {
-    throw Error(ExitCode::data, Fault{path, "the weights read do not have the hash that was stored",
-                                      text(kWeightsHashText), "an older checkpoint: [run] resume = \"PATH\""});
+  LoadedRun run;
+  run.state = RunState::from_json(nlohmann::json::parse(header.state));
+  if (groups.trains()) {
+    load_training(path, text(kWeightsHashText), run.state, deck, engine, groups.actors());
+    run.waiting = read_waiting(path, header, groups.actors());
   }
-  const RunState state = RunState::from_json(nlohmann::json::parse(header.state));
-  engine.trainer().optimizer().set_steps(state.optimizer_step);
-  if (engine.critic_trainer() != nullptr) engine.critic_trainer()->optimizer().set_steps(state.critic_optimizer_step);
-  return state;
+  if (groups.weights().is_needed()) {
+    std::vector<std::byte> bytes = groups.trains() ? pack_collected(run.waiting) : std::vector<std::byte>();
+    groups.weights().pass(&bytes);
+    if (!groups.trains()) run.waiting = unpack_collected(bytes);
+  }
+  return run;
 }
 
 }  // namespace maxplus

@@ -3,20 +3,23 @@
 //
 // Tensors: "weights/NAME", "first_moment/NAME", "second_moment/NAME" and, with a reference that no file holds,
 // "reference/NAME", for every published parameter name; "critic/NAME", "critic_first_moment/NAME" and
-// "critic_second_moment/NAME" of a critic with a network of its own. Texts: the network's config, tokenizer, the
-// published files that travel along, effective deck, build.
+// "critic_second_moment/NAME" of a critic with a network of its own. "waiting/rollouts": what was drawn and not trained
+// on when a schedule draws ahead, three bytes a number. Texts: the network's config, tokenizer, the published files
+// that travel along, effective deck, build.
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "comm/communicator.hpp"
 #include "deck/tables.hpp"
 #include "io/checkpoint_file.hpp"
 #include "ops/matmul.hpp"
+#include "roles/collected.hpp"
 #include "roles/engine.hpp"
+#include "roles/role_groups.hpp"
 #include "run/inputs.hpp"
 #include "run/run_state.hpp"
 
@@ -35,14 +38,23 @@ inline constexpr const char* kInputsText = "inputs";
 std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic);
 std::vector<Fault> changed_inputs(const std::string& path, const std::string& before, const std::string& now);
 
-// Collective.
-CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
-                                     const RunInputs& inputs, Engine& engine, const Communicator& world,
-                                     std::set<std::string>* verified);
+// Bytes as numbers that a file of f32 keeps, and back.
+std::vector<float> numbers_of_bytes(std::span<const std::byte> bytes);
+std::vector<std::byte> bytes_of_numbers(std::span<const float> numbers, std::size_t bytes);
 
-// Collective. Fills weights, moments, reference and the optimizer's step. Throws Error(config), with all of them, where
-// the deck or its inputs differ in a way that changes the run.
-RunState load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
-                             const Communicator& world);
+// Collective over the ranks that train; they hold the state. `waiting` as on every one of them.
+CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
+                                     const RunInputs& inputs, Engine& engine, const RoleGroups& groups,
+                                     std::span<const Collected> waiting, std::set<std::string>* verified);
+
+struct LoadedRun {
+  RunState state;
+  std::vector<Collected> waiting;
+};
+// Collective over the world. Fills weights, moments, reference and the optimizer's step of ranks that train; what the
+// others need of the weights is handed to them as in the loop. Throws Error(config), with all of them, where the deck
+// or its inputs differ in a way that changes the run.
+LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
+                              const RoleGroups& groups);
 
 }  // namespace maxplus

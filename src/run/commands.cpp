@@ -32,6 +32,7 @@
 #include "run/line_commands.hpp"
 #include "run/model_commands.hpp"
 #include "run/report/report.hpp"
+#include "run/role_placement.hpp"
 #include "run/rollout_records.hpp"
 #include "run/stop_signals.hpp"
 #include "run/training_run.hpp"
@@ -113,17 +114,10 @@ std::string check_text(const CommandLine& line) {
     for (std::size_t s = 0; s < deck.warm_start->stage.size(); ++s)
       open_demonstrations(deck, inputs, static_cast<int>(s), &inputs.notes);
   }
-  const MemoryPlan plan = Engine::plan(engine_shape(deck, inputs), 0, ranks);
   std::string text = effective_deck(deck) + "\n";
-  text += fmt::format("# ranks {}: each is {}; slices of a step: ", ranks, join(roles_of(deck), " and "));
-  for (int r = 0; r < ranks; ++r) {
-    const SliceRange range = slices_of_rank(static_cast<int>(deck.optimizer.gradient_slices), r, ranks);
-    text += fmt::format("{}rank {}: {}-{}", r ? ", " : "", r, range.first, range.last - 1);
-  }
-  text += "\n";
   for (const std::string& note : inputs.notes) text += "# " + note + "\n";
   for (const std::string& sentence : algorithm->describe()) text += "# " + sentence + "\n";
-  std::string table = plan.table();
+  const std::string table = role_table(deck, role_map_of(deck, ranks), engine_shape(deck, inputs));
   for (std::size_t at = 0, end; at < table.size(); at = end + 1) {
     end = table.find('\n', at);
     text += "# " + table.substr(at, end - at) + "\n";

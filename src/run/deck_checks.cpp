@@ -17,6 +17,7 @@
 #include "run/data_checks.hpp"
 #include "run/reference_checks.hpp"
 #include "run/reward_model_checks.hpp"
+#include "run/role_placement.hpp"
 
 namespace maxplus {
 
@@ -45,6 +46,7 @@ class Checker {
   void optimizer();
   void warm_start();
   void run();
+  void placement();
 
  private:
   // Whether all of these could be read: "data.train", or a table.
@@ -66,6 +68,7 @@ class Checker {
   const Deck& deck_;
   DeckUse use_;
   int ranks_;
+  int actors_ = ranks_;  // that train; known once the placement is checked
   std::vector<Fault>& faults_;
 };
 
@@ -352,11 +355,11 @@ void Checker::optimizer() {
       while (next < slices) next *= 2;
       add("optimizer.gradient_slices", fmt::format("[optimizer] gradient_slices = {} is not a power of two", slices),
           "1, 2, 4, 8, ...", fmt::format("gradient_slices = {}", next));
-    } else if (slices < ranks_) {
+    } else if (slices < actors_) {
       std::int64_t next = slices;
-      while (next < ranks_) next *= 2;
+      while (next < actors_) next *= 2;
       add("optimizer.gradient_slices",
-          fmt::format("[optimizer] gradient_slices = {} is less than the {} ranks", slices, ranks_),
+          fmt::format("[optimizer] gradient_slices = {} is less than the {} ranks", slices, actors_),
           "at least one slice a rank", fmt::format("gradient_slices = {}, or {} ranks", next, slices));
     }
   }
@@ -402,6 +405,14 @@ void Checker::run() {
   }
 }
 
+void Checker::placement() {
+  if (!clear({"placement", "schedule", "algorithm"}) || !clear_below("placement.") || !clear_below("schedule.")) return;
+  std::vector<Fault> found;
+  check_placement(deck_, ranks_, found);
+  if (found.empty()) actors_ = static_cast<int>(role_map_of(deck_, ranks_).actors().size());
+  for (Fault& fault : found) faults_.push_back(std::move(fault));
+}
+
 }  // namespace
 
 void check_deck(const Deck& deck, DeckUse use, int ranks, std::vector<Fault>& faults) {
@@ -421,6 +432,7 @@ void check_deck(const Deck& deck, DeckUse use, int ranks, std::vector<Fault>& fa
   checker.zero_spread();
   checker.algorithm();
   checker.divergence();
+  if (use == DeckUse::train) checker.placement();
   checker.optimizer();
   checker.warm_start();
   checker.run();

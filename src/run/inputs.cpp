@@ -308,14 +308,6 @@ std::vector<std::string> reward_parts(const RunInputs& inputs) {
   return names.size() > 1 ? names : std::vector<std::string>();
 }
 
-std::vector<std::string> roles_of(const Deck& deck) {
-  std::vector<std::string> roles = {"generator", "actor"};
-  if (deck.reference) roles.emplace_back("reference");
-  if (deck.critic && !deck.critic->shared) roles.emplace_back("critic");
-  if (deck.reward_model) roles.emplace_back("reward");
-  return roles;
-}
-
 std::shared_ptr<const DemonstrationSource> open_demonstrations(const Deck& deck, const RunInputs& inputs, int stage,
                                                                std::vector<std::string>* notes) {
   const WarmStartTable& table = *deck.warm_start;

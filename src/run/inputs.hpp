@@ -46,9 +46,6 @@ struct RunInputs {
 // Names of the parts of a reward, the reward model's last; none where it is all one.
 std::vector<std::string> reward_parts(const RunInputs& inputs);
 
-// The roles of a rank, all of them colocated.
-std::vector<std::string> roles_of(const Deck& deck);
-
 // `train` needs training problems and a reward, `eval` held-out ones; `replay` takes both from its file.
 enum class InputsFor { training, replay, evaluation };
 

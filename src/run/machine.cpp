@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "parallel/role_map.hpp"
 
 namespace maxplus {
 
@@ -33,6 +34,16 @@ int online_cores() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::string core_list() {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return "";
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return rank_list(cores);
 }
 
 std::int64_t resident_bytes() {
@@ -92,18 +103,28 @@ std::int64_t available_memory_bytes(int ranks_on_node) {
 
 void require_memory(const MemoryPlan& plan, int ranks_on_node, const Communicator& world) {
   const std::int64_t available = available_memory_bytes(ranks_on_node);
-  const std::int64_t lacking = world.maximum(plan.total() - available);
+  const std::int64_t lacking_here = plan.total() - available;
+  const std::int64_t lacking = world.maximum(lacking_here);
   if (lacking <= 0) return;
   std::string parts;
   for (const MemoryPlan::Line& line : plan.lines)
     parts += fmt::format("{}{} {:.1f}", parts.empty() ? "" : ", ", line.name, static_cast<double>(line.bytes) / kMiB);
-  throw Error(ExitCode::os,
-              Fault{"",
-                    fmt::format("the plan needs {:.1f} MiB a rank, {:.1f} MiB more than there are",
-                                static_cast<double>(plan.total()) / kMiB, static_cast<double>(lacking) / kMiB),
-                    fmt::format("at most {:.1f} MiB a rank (of which: {} MiB)",
-                                static_cast<double>(plan.total() - lacking) / kMiB, parts),
-                    "fewer ranks a node, smaller micro_batch_tokens or batch_rollouts, or a smaller model"});
+  Fault fault{"",
+              fmt::format("the plan needs {:.1f} MiB a rank, {:.1f} MiB more than there are",
+                          static_cast<double>(plan.total()) / kMiB, static_cast<double>(lacking) / kMiB),
+              fmt::format("at most {:.1f} MiB a rank (of which: {} MiB)",
+                          static_cast<double>(plan.total() - lacking) / kMiB, parts),
+              "fewer ranks a node, smaller micro_batch_tokens or batch_rollouts, or a smaller model"};
+  // Ranks of different roles have different plans: all tell that of the rank that lacks most.
+  const auto worst =
+      static_cast<int>(world.minimum(lacking_here == lacking ? std::int64_t{world.rank()} : world.size()));
+  for (std::string* text : {&fault.found, &fault.expected}) {
+    std::uint64_t length = text->size();
+    world.broadcast(&length, sizeof length, worst);
+    text->resize(length);
+    world.broadcast(text->data(), length, worst);
+  }
+  throw Error(ExitCode::os, std::move(fault));
 }
 
 }  // namespace maxplus

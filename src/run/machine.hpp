@@ -13,6 +13,7 @@
 namespace maxplus {
 
 int online_cores();                  // this process may run on
+std::string core_list();             // the same by number: "0-3,6"
 std::int64_t resident_bytes();       // now
 std::int64_t resident_peak_bytes();  // highest since the start
 double unix_time();

@@ -19,7 +19,7 @@
 #include "run/checkpointing.hpp"
 #include "run/judged_programs.hpp"
 #include "run/machine.hpp"
-#include "run/report/report.hpp"
+#include "run/role_placement.hpp"
 #include "run/rollout_records.hpp"
 #include "verify/response_text.hpp"
 
@@ -68,22 +68,23 @@ void write_whole(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-Recorder::Recorder(const Deck& deck, const RunInputs& inputs, const Communicator& world, RecorderOptions options)
+Recorder::Recorder(const Deck& deck, const RunInputs& inputs, const RoleGroups& groups, RecorderOptions options)
     : deck_(deck),
       inputs_(inputs),
-      world_(world),
+      groups_(groups),
+      world_(groups.world()),
       options_(std::move(options)),
       folder_(deck.run.out),
       log_path_((fs::path(folder_) / "log.txt").string()),
       checkpoint_folder_((fs::path(folder_) / "checkpoints").string()),
-      log_(world.rank(), options_.verbosity) {
+      log_(groups.speaks() ? 0 : std::max(1, world_.rank()), options_.verbosity) {
   open_folder();
-  gather_ranks(world);
+  gather_ranks();
 }
 
 Recorder::~Recorder() = default;
 
-// Rank 0 makes or recognises the folder; its verdict is everybody's.
+// One rank makes or recognises the folder; its verdict is everybody's.
 void Recorder::open_folder() {
   std::string fault;
   if (speaks()) {
@@ -112,9 +113,9 @@ void Recorder::open_folder() {
     }
   }
   std::uint64_t length = fault.size();
-  world_.broadcast(&length, sizeof length, 0);
+  world_.broadcast(&length, sizeof length, groups_.speaker());
   fault.resize(length);
-  world_.broadcast(fault.data(), length, 0);
+  world_.broadcast(fault.data(), length, groups_.speaker());
   if (!fault.empty()) {
     throw Error(ExitCode::cannot_create,
                 Fault{folder_, "the run folder " + fault, "an empty or new folder, or one of this run to go on with",
@@ -122,18 +123,22 @@ void Recorder::open_folder() {
   }
 }
 
-void Recorder::gather_ranks(const Communicator& world) {
-  const std::string mine = MpiEnvironment::host_name();
-  const auto bytes = world.gather_all(std::as_bytes(std::span<const char>(mine.data(), mine.size())));
+void Recorder::gather_ranks() {
+  const std::string mine = MpiEnvironment::host_name() + "\n" + core_list();
+  const auto bytes = world_.gather_all(std::as_bytes(std::span<const char>(mine.data(), mine.size())));
   std::set<std::string> hosts;
   nlohmann::ordered_json map = nlohmann::ordered_json::array();
   for (std::size_t r = 0; r < bytes.size(); ++r) {
-    const std::string host(reinterpret_cast<const char*>(bytes[r].data()), bytes[r].size());
+    const std::string text(reinterpret_cast<const char*>(bytes[r].data()), bytes[r].size());
+    const std::string host = text.substr(0, text.find('\n'));
     hosts.insert(host);
-    map.push_back({{"rank", r}, {"host", host}, {"roles", roles_of(deck_)}});
+    map.push_back({{"rank", r},
+                   {"host", host},
+                   {"cores", text.substr(host.size() + 1)},
+                   {"roles", roles_of(deck_, groups_.map(), static_cast<int>(r))}});
   }
   nodes_ = static_cast<int>(hosts.size());
-  manifest_["ranks"] = world.size();
+  manifest_["ranks"] = world_.size();
   manifest_["nodes"] = nodes_;
   manifest_["rank_map"] = std::move(map);
 }
@@ -306,11 +311,11 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   row.set("tokens_processed", facts.tokens_processed + trained_rows);
   if (facts.drawn) {
     row.set("tokens_generated", facts.tokens_generated);
-    row.set("seconds_generation", facts.seconds_generation);
     row.set("seconds_assessment", facts.seconds_assessment);
     row.set("tail_share", facts.tail_share);
-    if (facts.seconds_generation > 0)
-      row.set("generation_tokens_per_s", static_cast<double>(facts.tokens_generated) / facts.seconds_generation);
+    if (facts.tokens_drawn > 0) row.set("seconds_generation", facts.seconds_generation);
+    if (facts.tokens_drawn > 0 && facts.seconds_generation > 0)
+      row.set("generation_tokens_per_s", static_cast<double>(facts.tokens_drawn) / facts.seconds_generation);
   }
   if (facts.seconds_training > 0 && trained > 0)
     row.set("training_tokens_per_s", static_cast<double>(trained_rows) / facts.seconds_training);
@@ -383,68 +388,6 @@ void Recorder::flush() {
   updates_->sync();
   rollouts_->sync();
   log_.flush();
-}
-
-std::string Recorder::summary(const RunState& state, double elapsed_s, Ending ending, const std::string& reason) const {
-  const auto shown = [](const MetricsRow& row, const char* name) {
-    return row.has(name) ? fmt::format("{:.3f}", row.number(name)) : std::string("-");
-  };
-  std::string text = fmt::format("\n{}\n", deck_.title.empty() ? folder_ : deck_.title);
-  if (!evaluations_.empty()) {
-    text += fmt::format("  {:<34}{:>10}{:>10}\n", "", "start", "end");
-    text += fmt::format("  {:<34}{:>10}{:>10}\n",
-                        fmt::format("held-out accuracy ({} problems)",
-                                    static_cast<std::int64_t>(evaluations_.back().number("eval_problems"))),
-                        shown(evaluations_.front(), "eval_accuracy"), shown(evaluations_.back(), "eval_accuracy"));
-    if (evaluations_.back().has("eval_accuracy_sampled")) {
-      text += fmt::format("  {:<34}{:>10}{:>10}\n", "held-out accuracy, sampled",
-                          shown(evaluations_.front(), "eval_accuracy_sampled"),
-                          shown(evaluations_.back(), "eval_accuracy_sampled"));
-    }
-  }
-  if (first_trained_) {
-    for (const auto& [label, name] : {std::pair{"mean reward", "reward_mean"},
-                                      {"mean response length, tokens", "response_length_mean"},
-                                      {"entropy, nats", "entropy_mean"}}) {
-      text += fmt::format("  {:<34}{:>10}{:>10}\n", label, shown(*first_trained_, name), shown(*last_trained_, name));
-    }
-  }
-  text += fmt::format("  {} iterations, {} updates, {}\n", state.iteration, state.step, duration_text(elapsed_s));
-  if (ending == Ending::stopped)
-    text += fmt::format("  saved and left early: {}; start the same command again to go on\n", reason);
-  text += fmt::format("  run folder  {}\n", folder_);
-  if (ending != Ending::stopped)
-    text += fmt::format("  report      {}\n", (fs::path(folder_) / "report" / "index.html").string());
-  return text;
-}
-
-void Recorder::finish(const RunState& state, double elapsed_s, Ending ending, const std::string& reason) {
-  if (!speaks()) return;
-  progress_.reset();
-  flush();
-  write_manifest(ending == Ending::finished ? "finished"
-                 : ending == Ending::paused ? "stopped after [run] stop_after"
-                                            : reason);
-  if (ending != Ending::stopped) {
-    try {
-      const Report report = write_report({fs::path(folder_)}, fs::path(folder_) / "report", {});
-      for (const Alarm& alarm : report.alarms) log_.event(alarm.line());
-    } catch (const Error& error) {
-      log_.warning(fmt::format("no report: {}", error.what()));
-    }
-  }
-  if (options_.verbosity == Verbosity::quiet && options_.output == CommandLine::Output::human) return;
-  std::string text = summary(state, elapsed_s, ending, reason);
-  if (options_.output == CommandLine::Output::json) {
-    nlohmann::ordered_json json;
-    json["iterations"] = state.iteration;
-    json["out"] = folder_;
-    if (!evaluations_.empty()) json["eval_accuracy"] = evaluations_.back().number("eval_accuracy");
-    json["elapsed_s"] = elapsed_s;
-    text = json.dump() + "\n";
-  }
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
 }
 
 }  // namespace maxplus

@@ -1,6 +1,7 @@
 #pragma once
 // What a run leaves behind and shows: the run folder (deck, manifest, metrics, updates, rollouts, log), the progress
-// line and the closing summary. Rank 0 writes; on other ranks the calls that are not collective do nothing.
+// line and the closing summary. One rank writes, the first that trains; on others the calls that are not collective do
+// nothing.
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "rl/algorithms/algorithm.hpp"
 #include "roles/engine.hpp"
 #include "roles/evaluation.hpp"
+#include "roles/role_groups.hpp"
 #include "run/command_line.hpp"
 #include "run/folder_lock.hpp"
 #include "run/inputs.hpp"
@@ -36,8 +38,10 @@ struct RecorderOptions {
 
 // What an iteration tells beside its experiences and updates.
 struct IterationFacts {
-  std::int64_t iteration = 0, groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
-  std::int64_t tokens_generated = 0, tokens_processed = 0, steps_skipped = 0;
+  std::int64_t iteration = 0, groups = 0, groups_dropped = 0, rollouts_dropped = 0;
+  std::int64_t tokens_generated = 0, tokens_processed = 0;  // when its rollouts were drawn
+  std::int64_t tokens_drawn =
+      0;  // while it was trained on, in seconds_generation: of other iterations when drawing ahead
   double seconds_generation = 0, seconds_assessment = 0, seconds_training = 0, tail_share = 0;
   double seconds_communication = 0;
   bool drawn = true;  // and judged; not of a replay, and not of answers from a file
@@ -46,7 +50,7 @@ struct IterationFacts {
 class Recorder {
  public:
   // Collective. Makes the run folder, or finds a run to go on with there; anything else in it is Error(cannot_create).
-  Recorder(const Deck& deck, const RunInputs& inputs, const Communicator& world, RecorderOptions options);
+  Recorder(const Deck& deck, const RunInputs& inputs, const RoleGroups& groups, RecorderOptions options);
   ~Recorder();
 
   const std::string& folder() const { return folder_; }
@@ -80,20 +84,21 @@ class Recorder {
   void finish(const RunState& state, double elapsed_s, Ending ending, const std::string& reason);
 
  private:
-  bool speaks() const { return world_.rank() == 0; }
+  bool speaks() const { return groups_.speaks(); }
   Rewards rewards_from() const;
   void open_folder();
   void write_manifest(const std::string& exit_reason);
-  void gather_ranks(const Communicator& world);
+  void gather_ranks();
   std::string summary(const RunState& state, double elapsed_s, Ending ending, const std::string& reason) const;
 
   const Deck& deck_;
   const RunInputs& inputs_;
+  const RoleGroups& groups_;
   const Communicator& world_;
   RecorderOptions options_;
   std::string folder_, log_path_, checkpoint_folder_;
   std::set<std::string> verified_;
-  FolderLock lock_;  // held by rank 0
+  FolderLock lock_;  // held by the rank that writes
   int nodes_ = 1;
   nlohmann::ordered_json manifest_;
   Log log_;

@@ -1,7 +1,6 @@
 // Iterations over a file of answers instead of drawn ones, and their evaluation.
 #include <utility>
 
-#include "base/timer.hpp"
 #include "roles/answer_score.hpp"
 #include "roles/exchange.hpp"
 #include "run/training_run.hpp"
@@ -9,11 +8,12 @@
 namespace maxplus {
 
 // The next lines of the file, each a group; every rank reads them.
-TrainingRun::Collected TrainingRun::collect_answers(std::int64_t iteration) {
+Collected TrainingRun::collect_answers(std::int64_t iteration) {
   watchdog_->beat("answers");
   Collected collected, all;
-  collected.groups = collected.problems_taken = deck_.generation.problems_per_iteration;
-  for (std::int64_t slot = 0; slot < collected.groups; ++slot) {
+  const std::int64_t groups = deck_.generation.problems_per_iteration;
+  collected.facts.groups = collected.facts.problems_taken = groups;
+  for (std::int64_t slot = 0; slot < groups; ++slot) {
     std::uint32_t index = 0;
     for (Experience& experience : inputs_.answers->at(inputs_.order->at(state_.problem_cursor + slot))) {
       experience.rollout.id = {static_cast<std::uint32_t>(iteration), 0, static_cast<std::uint32_t>(slot), index++};
@@ -23,18 +23,7 @@ TrainingRun::Collected TrainingRun::collect_answers(std::int64_t iteration) {
       collected.experiences.push_back(std::move(experience));
     }
   }
-  if (engine_->reference() != nullptr) {
-    const Timer timer;
-    std::vector<const Experience*> asked;
-    for (const Experience& experience : collected.experiences) asked.push_back(&experience);
-    std::vector<std::vector<float>> log_prob = score_together(*engine_->reference(), asked);
-    for (std::size_t i = 0; i < log_prob.size(); ++i)
-      collected.experiences[i].assessment.reference_log_prob = std::move(log_prob[i]);
-    double seconds[1] = {timer.seconds()};
-    world_.maximum(std::span<double>(seconds));
-    collected.seconds_assessment = seconds[0];
-  }
-  append(&all, std::move(collected), collected.groups);
+  append(&all, std::move(collected), groups);
   return all;
 }
 
@@ -48,7 +37,10 @@ void TrainingRun::evaluate_answers(MetricsRow* row) {
       mine.push_back(std::move(experience));
     }
   }
-  if (engine_->reference() != nullptr) fill_reference(mine);
+  if (engine_->reference() != nullptr) {
+    fill_reference(mine,
+                   [this](std::span<const Experience* const> asked) { return score(*engine_->reference(), asked); });
+  }
   std::vector<const Experience*> asked;
   for (const Experience& experience : mine) asked.push_back(&experience);
   const bool scored = algorithm_->needs().answer_score;

@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/strings.hpp"
 #include "deck/deck.hpp"
 #include "io/safetensors.hpp"
 #include "ops/elementwise.hpp"
 #include "run/machine.hpp"
 #include "run/replay_file.hpp"
+#include "run/role_placement.hpp"
 
 namespace maxplus {
 
@@ -30,12 +32,12 @@ void require_greedy_rewards(const std::vector<std::vector<Experience>>& recorded
                     "rollouts that were recorded with the same algorithm"});
 }
 
+}  // namespace
+
 double maximum_of(const Communicator& ranks, double value) {
   ranks.maximum(std::span<double>(&value, 1));
   return value;
 }
-
-}  // namespace
 
 GenerationRule generation_rule(const Deck& deck, const RunInputs& inputs) {
   GenerationRule rule;
@@ -79,6 +81,7 @@ TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicato
       world_(world),
       mpi_(mpi),
       options_(std::move(options)),
+      pipeline_(options_.replay_file.empty() ? deck_.schedule.max_staleness : 0),
       wall_(deck_.run.wall_limit_min, options_.scheduler_seconds_left) {}
 
 TrainingRun::~TrainingRun() = default;
@@ -87,6 +90,10 @@ ExitCode TrainingRun::run() {
   world_.require_equal("the deck", deck_record(deck_).dump());
   algorithm_ = make_algorithm(deck_.algorithm, deck_.generation.max_new_tokens);
   const bool replays = !options_.replay_file.empty();
+  // What is recorded was drawn elsewhere: all ranks train on it.
+  groups_ = std::make_unique<RoleGroups>(
+      world_, replays ? RoleMap::colocated(world_.size()) : role_map_of(deck_, world_.size()));
+  const RoleMap& map = groups_->map();
   inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training, options_.broker);
   if (replays) {
     recorded_ =
@@ -99,20 +106,23 @@ ExitCode TrainingRun::run() {
     }
     if (algorithm_->needs().greedy_reward) require_greedy_rewards(recorded_, options_.replay_file);
   }
-  EngineShape shape = engine_shape(deck_, inputs_);
+  EngineShape shape = shape_of_rank(engine_shape(deck_, inputs_), map, world_.rank());
   shape.arithmetic = common_arithmetic(deck_.model.compute, world_);
-  const MemoryPlan plan = Engine::plan(shape, world_.rank(), world_.size());
+  const int data_rank = map.place_among_actors(world_.rank());
+  const int data_ranks = groups_->trains() ? groups_->actors().size() : 1;
+  const MemoryPlan plan = Engine::plan(shape, data_rank, data_ranks);
   require_memory(plan, mpi_.ranks_on_node(), world_);
 
-  recorder_ = std::make_unique<Recorder>(deck_, inputs_, world_, options_.recorder);
-  watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, recorder_->log_path());
+  recorder_ = std::make_unique<Recorder>(deck_, inputs_, *groups_, options_.recorder);
+  watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, recorder_->log_path(),
+                                         join(roles_of(deck_, map, world_.rank()), " and "));
   trace_ = std::make_unique<Trace>(world_);
   baseline_bytes_ = resident_bytes();
-  engine_ = std::make_unique<Engine>(shape, world_.rank(), world_.size(), waiting_for(mpi_, shape.threads));
-  if (inputs_.reward)
+  engine_ = std::make_unique<Engine>(shape, data_rank, data_ranks, waiting_for(mpi_, shape.threads));
+  if (inputs_.reward && groups_->generates())
     assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s,
                                            inputs_.model.tokenizer);
-  if (inputs_.evaluation_reward) {
+  if (inputs_.evaluation_reward && groups_->generates()) {
     evaluation_assessor_ = std::make_unique<Assessor>(inputs_.evaluation_reward, deck_.reward.workers,
                                                       deck_.reward.timeout_s, inputs_.model.tokenizer);
   }
@@ -151,20 +161,23 @@ void TrainingRun::resume_or_start() {
   watchdog_->beat("start");
   const std::optional<std::string> checkpoint = recorder_->checkpoint_to_resume();
   if (checkpoint) {
-    state_ = load_run_checkpoint(*checkpoint, deck_, inputs_, *engine_, world_);
+    LoadedRun loaded = load_run_checkpoint(*checkpoint, deck_, inputs_, *engine_, *groups_);
+    state_ = std::move(loaded.state);
+    waiting_.assign(std::make_move_iterator(loaded.waiting.begin()), std::make_move_iterator(loaded.waiting.end()));
     elapsed_before_s_ = state_.elapsed_s;
     ++state_.restarts;
     saved_ = true;
     if (engine_->reference() != nullptr && state_.start_recorded) load_reference();
-  } else {
+  } else if (groups_->trains()) {
     const auto seed = static_cast<std::uint64_t>(deck_.run.seed);
     load_into(inputs_.model, engine_->weights(), seed);
     if (inputs_.critic && engine_->critic_weights() != nullptr)
       load_into(*inputs_.critic, *engine_->critic_weights(), seed);
   }
-  if (inputs_.reward_model) load_reward_model();
+  if (engine_->reward_model() != nullptr) load_reward_model();
   if (state_.kl_coefficient > 0) algorithm_->set_kl_coefficient(state_.kl_coefficient);
-  engine_->policy().pack_weights();
+  // Ranks that do not train get the weights when the loop begins.
+  if (groups_->trains()) engine_->policy().pack_weights();
   if (engine_->critic_weights() != nullptr) engine_->critic()->pack_weights();
   recorder_->begin_files(state_, *engine_, baseline_bytes_, *algorithm_);
 }
@@ -198,6 +211,7 @@ TrainingRun::Next TrainingRun::begin_loop() {
                      static_cast<std::uint64_t>(deck_.run.seed));
     engine_->critic()->pack_weights();
   }
+  publish_weights();
   if (!state_.pending_row.is_null()) return finish_iteration(MetricsRow::from_json(state_.pending_row));
   if (state_.start_recorded) return Next::go_on;
   MetricsRow row;
@@ -205,83 +219,6 @@ TrainingRun::Next TrainingRun::begin_loop() {
   row.set("policy_version", std::int64_t{0});
   row.set("step", std::int64_t{0});
   return finish_iteration(std::move(row));
-}
-
-TrainingRun::Next TrainingRun::iterate() {
-  const Timer timer;
-  const double talked_before = world_.traffic().seconds;
-  const std::int64_t iteration = state_.iteration + 1;
-  Collected collected = collect(iteration);
-  if (collected.abandoned) {
-    stop_reason_ = "asked to stop";
-    save();
-    return Next::leave;
-  }
-  const Timer training;
-  std::vector<StepReport> steps;
-  {
-    const Trace::Span span(*trace_, "actor", "training", iteration);
-    steps = train_on(&collected, iteration);
-  }
-  watchdog_->wait("end of training");
-  const double seconds_training = maximum_of(world_, training.seconds());
-
-  const auto taken = std::count_if(steps.begin(), steps.end(), [](const StepReport& step) { return !step.skipped; });
-  state_.iteration = iteration;
-  ++state_.policy_version;
-  state_.problem_cursor += collected.problems_taken;
-  if (!options_.replay_file.empty()) ++state_.replay_cursor;
-  const bool learned = taken > 0 || !collected.values.empty();
-  state_.iterations_without_signal = !learned ? state_.iterations_without_signal + 1 : 0;
-  saved_ = false;
-
-  IterationFacts facts;
-  facts.iteration = iteration;
-  facts.groups = collected.groups;
-  facts.groups_zero_spread = collected.groups_zero_spread;
-  facts.groups_dropped = collected.groups_dropped;
-  facts.rollouts_dropped = collected.rollouts_dropped;
-  facts.tokens_generated = collected.tokens_generated;
-  facts.tokens_processed = collected.tokens_processed;
-  facts.seconds_generation = collected.seconds_generation;
-  facts.seconds_assessment = collected.seconds_assessment;
-  facts.seconds_training = seconds_training;
-  facts.seconds_communication = maximum_of(world_, world_.traffic().seconds - talked_before);
-  facts.steps_skipped = steps_skipped_;
-  facts.tail_share = collected.tail_share;
-  facts.drawn = options_.replay_file.empty() && !inputs_.answers;
-  MetricsRow row = recorder_->iteration_row(facts, collected.experiences, steps, collected.values, state_);
-  move_kl_coefficient(&row);
-  refresh_reference();
-  recorder_->rollouts(collected.experiences, iteration);
-  warn_of_unjudged(row);
-  const double seconds = timer.seconds();
-  row.set("seconds_iteration", maximum_of(world_, seconds));
-  longest_iteration_s_ = std::max(longest_iteration_s_, seconds);
-  if (deck_.run.no_signal_limit > 0 && state_.iterations_without_signal >= deck_.run.no_signal_limit) {
-    save();
-    throw Error(
-        ExitCode::numeric,
-        Fault{"",
-              fmt::format("{} iterations in a row gave nothing to learn from: in every group all rewards were equal",
-                          state_.iterations_without_signal),
-              "groups with different rewards",
-              "easier or harder problems, a larger group_size, a higher temperature; the state is saved"});
-  }
-  return finish_iteration(std::move(row));
-}
-
-// That nothing is learned has a cause that no reward shows.
-void TrainingRun::warn_of_unjudged(const MetricsRow& row) {
-  if (warned_of_unjudged_ || !row.has("verdict_gold_unusable")) return;
-  const double unusable = row.number("verdict_gold_unusable"), crashed = row.number("verdict_crashed");
-  if (unusable + crashed < row.number("rollouts")) return;
-  warned_of_unjudged_ = true;
-  recorder_->warn(
-      fmt::format("no answer of this iteration could be judged, so nothing is learned: for {:.0f} of {:.0f} "
-                  "the problem has no answer that the verifier can compare with, {:.0f} judgements crashed "
-                  "(for files: [data] answer_key)",
-                  unusable, row.number("rollouts"), crashed));
 }
 
 // Evaluation if due, the line, the checkpoint; then whether to stop. If a stop is asked for during the evaluation, the
@@ -334,13 +271,28 @@ TrainingRun::Next TrainingRun::evaluate_into(MetricsRow* row, std::int64_t itera
     row->set("seconds_evaluation", maximum_of(world_, timer.seconds()));
     return Next::go_on;
   }
-  const EvaluationRequest request = evaluation_request(deck_, inputs_, static_cast<std::uint32_t>(iteration));
-  const EvaluationResult result =
-      evaluate(request, engine_->generator(), *evaluation_assessor_, world_, stop_request());
-  if (result.abandoned) return Next::leave;
-  recorder_->add_evaluation(row, result);
-  row->set("seconds_evaluation", maximum_of(world_, timer.seconds()));
-  return Next::go_on;
+  bool abandoned = false;
+  if (groups_->generates()) {
+    const EvaluationRequest request = evaluation_request(deck_, inputs_, static_cast<std::uint32_t>(iteration));
+    const EvaluationResult result =
+        evaluate(request, engine_->generator(), *evaluation_assessor_, groups_->generators(), stop_request());
+    abandoned = result.abandoned;
+    if (!abandoned) {
+      recorder_->add_evaluation(row, result);
+      row->set("seconds_evaluation", maximum_of(groups_->generators(), timer.seconds()));
+    }
+  }
+  const Relay& relay = groups_->rollouts();
+  if (relay.is_needed()) {
+    watchdog_->wait("evaluation by the generator");
+    std::string text = abandoned || !relay.gives() ? "" : row->to_json().dump();
+    relay.pass(&text);
+    if (relay.takes()) {
+      abandoned = text.empty();
+      if (!abandoned) *row = MetricsRow::from_json(nlohmann::json::parse(text));
+    }
+  }
+  return abandoned ? Next::leave : Next::go_on;
 }
 
 void TrainingRun::save() {
@@ -349,18 +301,23 @@ void TrainingRun::save() {
   const Timer timer;
   const Trace::Span span(*trace_, "actor", "checkpoint", state_.iteration);
   state_.elapsed_s = maximum_of(world_, elapsed_s());  // one state on all ranks
-  state_.optimizer_step = engine_->trainer().optimizer().steps();
-  if (engine_->critic_trainer() != nullptr)
-    state_.critic_optimizer_step = engine_->critic_trainer()->optimizer().steps();
   recorder_->flush();
-  try {
-    save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, world_,
-                        recorder_->verified_checkpoints());
-    saved_ = true;
-  } catch (const Error& error) {
-    if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
-    recorder_->warn(fmt::format("checkpoint not written, going on: {}", error.what()));
+  saved_ = true;
+  if (groups_->trains()) {
+    state_.optimizer_step = engine_->trainer().optimizer().steps();
+    if (engine_->critic_trainer() != nullptr)
+      state_.critic_optimizer_step = engine_->critic_trainer()->optimizer().steps();
+    const std::vector<Collected> waiting(waiting_.begin(), waiting_.end());
+    try {
+      save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_, waiting,
+                          recorder_->verified_checkpoints());
+    } catch (const Error& error) {
+      if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
+      recorder_->warn(fmt::format("checkpoint not written, going on: {}", error.what()));
+      saved_ = false;
+    }
   }
+  if (groups_->weights().is_needed()) saved_ = world_.all(saved_);
   checkpoint_s_ = maximum_of(world_, timer.seconds());
   longest_checkpoint_s_ = std::max(longest_checkpoint_s_, checkpoint_s_);
 }
@@ -385,12 +342,18 @@ StopRequest TrainingRun::stop_request() {
   };
 }
 
+StopRequest TrainingRun::going_on() {
+  return [this] {
+    watchdog_->beat("generation");
+    return false;
+  };
+}
+
 void TrainingRun::handle_skipped(const StepReport& report) {
   if (!report.skipped) {
     state_.steps_skipped_in_a_row = 0;
     return;
   }
-  ++steps_skipped_;
   if (report.gradient_norm == 0) return;  // nothing to learn from, as when all rewards of each group are equal
   ++state_.steps_skipped_in_a_row;
   recorder_->warn(fmt::format("the gradient is not finite (norm {}): step left out, {} in a row", report.gradient_norm,

@@ -5,8 +5,13 @@
 // State that decides anything is RunState, the weights and the moments; everything else is derived from the deck. So a
 // run that is stopped anywhere goes on as if it had not been: an iteration that was interrupted before its first update
 // is begun again, one that was trained is finished.
+//
+// Ranks may have different roles: those that do not generate get every iteration's rollouts handed on, those that do
+// not train the new weights. What is drawn ahead of training waits on every rank that trains, and in checkpoints.
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,11 +23,14 @@
 #include "deck/tables.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "roles/assessor.hpp"
+#include "roles/collected.hpp"
 #include "roles/engine.hpp"
 #include "roles/evaluation.hpp"
+#include "roles/role_groups.hpp"
 #include "run/checkpointing.hpp"
 #include "run/engine_shape.hpp"
 #include "run/inputs.hpp"
+#include "run/pipeline.hpp"
 #include "run/recorder.hpp"
 #include "run/run_state.hpp"
 #include "run/stop_signals.hpp"
@@ -43,6 +51,9 @@ struct TrainingOptions {
 GenerationRule generation_rule(const Deck& deck, const RunInputs& inputs);
 EvaluationRequest evaluation_request(const Deck& deck, const RunInputs& inputs, std::uint32_t iteration);
 
+// Collective.
+double maximum_of(const Communicator& ranks, double value);
+
 class TrainingRun {
  public:
   TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicator& world, TrainingOptions options);
@@ -53,16 +64,19 @@ class TrainingRun {
 
  private:
   enum class Next { go_on, leave };
-  // One iteration's judged rollouts in rollout order, the same on every rank.
-  struct Collected {
-    std::vector<Experience> experiences;
-    std::vector<bool> dropped;  // a rollout that is not trained on: its group had no spread, or was one too many
-    std::int64_t groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
-    std::int64_t problems_taken = 0;  // from the run's order
-    std::int64_t tokens_generated = 0, tokens_processed = 0;
-    double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
+  // What the ranks that train know of an iteration.
+  struct Trained {
+    std::vector<StepReport> steps;
     std::vector<ValueReport> values;  // of the critic's updates
-    bool abandoned = false;           // a stop was asked for: nothing of this may be used
+    double seconds_scoring = 0, seconds_training = 0;
+  };
+  // Where an iteration's time went.
+  struct Spent {
+    double seconds_generation = 0, seconds_assessment = 0;  // longest of all that generate
+    double seconds_busy = 0;                                // of this rank alone
+    double seconds_weight_handoff = 0, seconds_communication = 0;
+    std::int64_t tokens_drawn = 0;
+    std::int64_t groups_waiting = 0;  // when the training begins, those that it takes included
   };
 
   void resume_or_start();
@@ -78,28 +92,44 @@ class TrainingRun {
                        const DemonstrationSource& source, const Algorithm& supervised);
   Next begin_loop();  // reference, the line of iteration 0
   Next iterate();
-  Collected collect(std::int64_t iteration);
-  Collected collect_recorded(std::int64_t iteration);
+  Next leave_after_stop();
+  // training_drawing.cpp: iterations are drawn, wait, and are handed to ranks that did not draw them.
+  Collected collect(std::int64_t iteration, const StopRequest& stop);
+  Collected collect_recorded();
   Collected collect_answers(std::int64_t iteration);
   Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
-                           std::int64_t groups);
+                           std::int64_t groups, const StopRequest& stop);
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
+  Collected draw(std::int64_t iteration, const StopRequest& stop);
+  bool take_in(Collected collected, Spent* spent);  // false: it was abandoned
   // training_scores.cpp: what the judge, the reward model and other networks say of rollouts.
   std::vector<Assessment> judge(std::span<const Problem* const> problems, std::span<const Rollout> rollouts);
   void add_model_scores(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
                         std::vector<Assessment>* assessments);
   std::vector<std::vector<float>> score(Transformer& transformer, std::span<const Experience* const> experiences);
-  // The same of experiences that all ranks hold: each scores its share, a list of floats a rollout is all that travels.
+  // The same of experiences that all ranks that train hold: each scores its share, a list of floats a rollout is all
+  // that travels.
+  using Scoring = std::function<std::vector<std::vector<float>>(std::span<const Experience* const>)>;
+  std::vector<std::vector<float>> together(std::span<const Experience* const> experiences, const Scoring& scoring);
   std::vector<std::vector<float>> score_together(Transformer& transformer,
                                                  std::span<const Experience* const> experiences);
-  void fill_reference(std::span<Experience> experiences);
+  void fill_reference(std::span<Experience> experiences, const Scoring& scoring);
   void fill_values(std::span<Experience> experiences);
   void fill_missing_scores(std::vector<Experience>* recorded);
   void fill_proximal(Collected* collected);
-  std::vector<Rollout> draw_greedy(std::span<const GenerationRequest> requests, GenerationRule rule);
+  std::vector<Rollout> draw_greedy(std::span<const GenerationRequest> requests, GenerationRule rule,
+                                   const StopRequest& stop);
   void fill_greedy_rewards(std::vector<Experience>* experiences, const std::vector<Rollout>& greedy);
   std::optional<ValueReport> train_critic(const StepRequest& policy, std::int64_t number);
-  std::vector<StepReport> train_on(Collected* collected, std::int64_t iteration);
+  Trained train(Collected* collected, std::int64_t iteration);
+  void train_on(Collected* collected, std::int64_t iteration, Trained* trained);
+  void require_fresh(const Collected& collected) const;
+  void publish_weights();
+  MetricsRow row_of(const Collected& collected, const Trained& trained, const Spent& spent);
+  void add_staleness(MetricsRow* row, const Collected& collected, const Spent& spent) const;
+  void agree_on_state(MetricsRow* row);  // what the ranks that train know becomes everybody's
+  void add_idle_shares(MetricsRow* row, const Spent& spent, double seconds_iteration);
+  void require_signal();
   void warn_of_unjudged(const MetricsRow& row);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
   void evaluate_answers(MetricsRow* row);
@@ -107,6 +137,7 @@ class TrainingRun {
   void save();
   bool stop_agreed();  // collective
   StopRequest stop_request();
+  StopRequest going_on();  // of work that ranks are busy beside and that must be finished
   bool evaluation_due(std::int64_t iteration) const;
   double elapsed_s() const { return elapsed_before_s_ + timer_.seconds(); }
   void handle_skipped(const StepReport& report);
@@ -116,6 +147,8 @@ class TrainingRun {
   const MpiEnvironment& mpi_;
   TrainingOptions options_;
   RunInputs inputs_;
+  std::unique_ptr<RoleGroups> groups_;
+  Pipeline pipeline_;
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Watchdog> watchdog_;
@@ -124,15 +157,16 @@ class TrainingRun {
   std::unique_ptr<Assessor> assessor_, evaluation_assessor_;
   WallLimit wall_;
   RunState state_;
+  std::deque<Collected> waiting_;  // drawn and not trained on; ranks that do not train keep only the facts
   Timer timer_;
   double elapsed_before_s_ = 0;
   std::int64_t baseline_bytes_ = 0;                // resident before the engine was built
   std::vector<std::vector<Experience>> recorded_;  // of `replay`: by iteration
+  double drawing_s_ = 0;                           // of this rank in this iteration, judging included
   double longest_iteration_s_ = 0, checkpoint_s_ = 0, longest_checkpoint_s_ = 0;
   bool saved_ = false;  // the state as it stands is in a checkpoint
   bool warned_of_unjudged_ = false;
-  bool gradient_written_ = false;   // of `replay --gradients`
-  std::int64_t steps_skipped_ = 0;  // in this iteration
+  bool gradient_written_ = false;  // of `replay --gradients`
   std::string stop_reason_;
 };
 

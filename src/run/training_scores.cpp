@@ -43,7 +43,7 @@ void TrainingRun::load_reference() {
 
 void TrainingRun::refresh_reference() {
   if (!deck_.reference || deck_.reference->refresh_every == 0) return;
-  if (state_.iteration % deck_.reference->refresh_every != 0) return;
+  if (engine_->reference() == nullptr || state_.iteration % deck_.reference->refresh_every != 0) return;
   copy_other_heads(engine_->stream(), engine_->weights(), *engine_->reference_weights(), 0);
   engine_->reference()->pack_weights();
 }
@@ -104,15 +104,14 @@ void TrainingRun::add_model_scores(std::span<const Problem* const> problems, std
   }
 }
 
-void TrainingRun::fill_reference(std::span<Experience> experiences) {
+void TrainingRun::fill_reference(std::span<Experience> experiences, const Scoring& scoring) {
   watchdog_->beat("reference");
   std::vector<Experience*> asked;
   for (Experience& experience : experiences) {
     if (experience.assessment.reference_log_prob.size() != experience.rollout.token.size())
       asked.push_back(&experience);
   }
-  std::vector<std::vector<float>> log_prob =
-      score(*engine_->reference(), std::vector<const Experience*>(asked.begin(), asked.end()));
+  std::vector<std::vector<float>> log_prob = scoring(std::vector<const Experience*>(asked.begin(), asked.end()));
   for (const std::vector<float>& of_rollout : log_prob) require_finite(of_rollout, "[reference]");
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->assessment.reference_log_prob = std::move(log_prob[i]);
 }
@@ -123,14 +122,14 @@ void TrainingRun::fill_values(std::span<Experience> experiences) {
   for (Experience& experience : experiences) {
     if (experience.assessment.value.size() != experience.rollout.token.size()) asked.push_back(&experience);
   }
-  std::vector<std::vector<float>> value =
-      value_experiences(*engine_->critic(), std::vector<const Experience*>(asked.begin(), asked.end()),
-                        engine_->shape().limits.batch_tokens);
+  std::vector<std::vector<float>> value = together(
+      std::vector<const Experience*>(asked.begin(), asked.end()), [this](std::span<const Experience* const> mine) {
+        return value_experiences(*engine_->critic(), mine, engine_->shape().limits.batch_tokens);
+      });
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->assessment.value = std::move(value[i]);
 }
 
-// Without a record of log-probabilities, the policy's own at the start of the iteration are taken; the same for a
-// reference and a critic.
+// Without a record of log-probabilities, the policy's own at the start of the iteration are taken.
 void TrainingRun::fill_missing_scores(std::vector<Experience>* recorded) {
   if (!engine_->policy().config().token_head) return;
   std::vector<Experience*> asked;
@@ -140,31 +139,35 @@ void TrainingRun::fill_missing_scores(std::vector<Experience>* recorded) {
   std::vector<std::vector<float>> log_prob =
       score(engine_->policy(), std::vector<const Experience*>(asked.begin(), asked.end()));
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->rollout.log_prob = std::move(log_prob[i]);
-  if (engine_->reference() != nullptr) fill_reference(*recorded);
-  if (engine_->critic() != nullptr) fill_values(*recorded);
 }
 
 std::vector<std::vector<float>> TrainingRun::score_together(Transformer& transformer,
                                                             std::span<const Experience* const> experiences) {
+  return together(experiences, [&](std::span<const Experience* const> mine) { return score(transformer, mine); });
+}
+
+std::vector<std::vector<float>> TrainingRun::together(std::span<const Experience* const> experiences,
+                                                      const Scoring& scoring) {
+  const Communicator& ranks = groups_->actors();
   const auto count = std::ssize(experiences);
   std::vector<const Experience*> mine;
-  for (const std::int64_t i : dealt_to_rank(count, world_.rank(), world_.size()))
+  for (const std::int64_t i : dealt_to_rank(count, ranks.rank(), ranks.size()))
     mine.push_back(experiences[static_cast<std::size_t>(i)]);
   std::vector<float> sent;
-  for (const std::vector<float>& log_prob : score(transformer, mine))
-    sent.insert(sent.end(), log_prob.begin(), log_prob.end());
-  watchdog_->wait("exchange of log-probabilities");
-  const std::vector<std::vector<std::byte>> parts = world_.gather_all(std::as_bytes(std::span<const float>(sent)));
+  for (const std::vector<float>& of_rollout : scoring(mine))
+    sent.insert(sent.end(), of_rollout.begin(), of_rollout.end());
+  watchdog_->wait("exchange of scores");
+  const std::vector<std::vector<std::byte>> parts = ranks.gather_all(std::as_bytes(std::span<const float>(sent)));
   std::vector<std::vector<float>> all(experiences.size());
-  for (int rank = 0; rank < world_.size(); ++rank) {
+  for (int rank = 0; rank < ranks.size(); ++rank) {
     const std::vector<std::byte>& part = parts[static_cast<std::size_t>(rank)];
     std::size_t at = 0;
-    for (const std::int64_t i : dealt_to_rank(count, rank, world_.size())) {
-      std::vector<float>& log_prob = all[static_cast<std::size_t>(i)];
-      log_prob.resize(experiences[static_cast<std::size_t>(i)]->rollout.token.size());
-      const std::size_t bytes = log_prob.size() * sizeof(float);
-      MAXPLUS_REQUIRE(at + bytes <= part.size(), "a rank sent fewer log-probabilities than its share");
-      if (bytes > 0) std::memcpy(log_prob.data(), part.data() + at, bytes);
+    for (const std::int64_t i : dealt_to_rank(count, rank, ranks.size())) {
+      std::vector<float>& of_rollout = all[static_cast<std::size_t>(i)];
+      of_rollout.resize(experiences[static_cast<std::size_t>(i)]->rollout.token.size());
+      const std::size_t bytes = of_rollout.size() * sizeof(float);
+      MAXPLUS_REQUIRE(at + bytes <= part.size(), "a rank sent fewer scores than its share");
+      if (bytes > 0) std::memcpy(of_rollout.data(), part.data() + at, bytes);
       at += bytes;
     }
   }
@@ -176,7 +179,7 @@ void TrainingRun::fill_proximal(Collected* collected) {
   std::vector<Experience*> trained;
   for (std::size_t i = 0; i < collected->experiences.size(); ++i) {
     Experience& experience = collected->experiences[i];
-    if (!collected->dropped[i] && algorithm_->takes_part(experience)) trained.push_back(&experience);
+    if (collected->dropped[i] == 0 && algorithm_->takes_part(experience)) trained.push_back(&experience);
   }
   std::vector<std::vector<float>> log_prob =
       score_together(engine_->policy(), std::vector<const Experience*>(trained.begin(), trained.end()));
@@ -184,11 +187,12 @@ void TrainingRun::fill_proximal(Collected* collected) {
 }
 
 // One answer to each group's problem, in the order of the groups.
-std::vector<Rollout> TrainingRun::draw_greedy(std::span<const GenerationRequest> requests, GenerationRule rule) {
+std::vector<Rollout> TrainingRun::draw_greedy(std::span<const GenerationRequest> requests, GenerationRule rule,
+                                              const StopRequest& stop) {
   rule.sampling.greedy = true;
   std::vector<GenerationRequest> single(requests.begin(), requests.end());
   for (GenerationRequest& request : single) request.ids.resize(1);
-  return engine_->generator().generate(single, rule, stop_request());
+  return engine_->generator().generate(single, rule, stop);
 }
 
 // A greedy answer that could not be judged leaves its group without a baseline.

@@ -63,7 +63,7 @@ TrainingRun::Next TrainingRun::warm_start() {
       const auto source = open_demonstrations(deck_, inputs_, stage, &notes);
       for (const std::string& note : notes) recorder_->event(note);
       if (state_.warm_step == starts[s]) {
-        engine_->trainer().reset_optimizer();
+        if (groups_->trains()) engine_->trainer().reset_optimizer();
         state_.demonstration_cursor = 0;
       }
       while (state_.warm_step < starts[s + 1]) {
@@ -73,7 +73,7 @@ TrainingRun::Next TrainingRun::warm_start() {
         }
       }
     }
-    engine_->trainer().reset_optimizer();
+    if (groups_->trains()) engine_->trainer().reset_optimizer();
   }
   state_.warm_start_done = true;
   return Next::go_on;
@@ -106,8 +106,9 @@ TrainingRun::Next TrainingRun::warm_start_step(int stage, std::int64_t step_in_s
   request.algorithm = &supervised;
   request.learning_rate = schedule.rate(step_in_stage);
   request.on_not_finite = deck_.run.skip_limit > 0 ? OnNotFinite::skip : OnNotFinite::stop;
-  const std::optional<StepReport> report =
-      engine_->trainer().step(request, world_, [this] { watchdog_->beat("warm start"); });
+  std::optional<StepReport> report;
+  if (groups_->trains())
+    report = engine_->trainer().step(request, groups_->actors(), [this] { watchdog_->beat("warm start"); });
   ++state_.warm_step;
   if (report) {
     handle_skipped(*report);

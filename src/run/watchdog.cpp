@@ -37,7 +37,7 @@ char process_state(int process) {
 
 }  // namespace
 
-Watchdog::Watchdog(const Communicator& world, double limit_s, std::string log_path)
+Watchdog::Watchdog(const Communicator& world, double limit_s, std::string log_path, const std::string& roles)
     : limit_s_(limit_s), log_path_(std::move(log_path)), host_(MpiEnvironment::host_name()), rank_(world.rank()) {
   MPI_Comm_split_type(world.handle(), MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &node_);
   MPI_Comm_size(node_, &node_ranks_);
@@ -53,6 +53,7 @@ Watchdog::Watchdog(const Communicator& world, double limit_s, std::string log_pa
   new (mine) Beat{};
   beats_[node_rank_].process = static_cast<std::int32_t>(getpid());
   beats_[node_rank_].rank = rank_;
+  roles.copy(beats_[node_rank_].roles, sizeof(Beat::roles) - 1);
   beat("start");
   MPI_Barrier(node_);
   if (limit_s_ > 0) thread_ = std::thread([this] { watch(); });
@@ -79,13 +80,23 @@ void Watchdog::write(const char* stage, int waiting) {
 void Watchdog::beat(const char* stage) { write(stage, 0); }
 void Watchdog::wait(const char* stage) { write(stage, 1); }
 
+bool Watchdog::others_work(std::int64_t now) const {
+  for (int i = 0; i < node_ranks_; ++i) {
+    const double silent_s = 1e-9 * static_cast<double>(now - beats_[i].time_ns.load());
+    if (i != node_rank_ && beats_[i].waiting == 0 && silent_s < limit_s_) return true;
+  }
+  return false;
+}
+
 void Watchdog::watch() {
   // Looks often enough that the job ends within the limit and two seconds, and never keeps a core busy.
   const auto pause = std::chrono::duration<double>(std::clamp(limit_s_ / 10, 0.02, 0.5));
   while (!stop_) {
     std::this_thread::sleep_for(pause);
-    const double silent_s = 1e-9 * static_cast<double>(now_ns() - beats_[node_rank_].time_ns.load());
+    const std::int64_t now = now_ns();
+    const double silent_s = 1e-9 * static_cast<double>(now - beats_[node_rank_].time_ns.load());
     if (silent_s < limit_s_) continue;
+    if (beats_[node_rank_].waiting != 0 && others_work(now)) continue;
     const std::string text = report(silent_s);
     std::fputs(text.c_str(), stderr);
     if (const int file = ::open(log_path_.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0644); file >= 0) {
@@ -116,7 +127,7 @@ std::string Watchdog::report(double silent_s) const {
                                  host_, silent_s, limit_s_);
   if (culprit >= 0) {
     const char state = process_state(beats_[culprit].process);
-    text += fmt::format("  silent: rank {}{}\n", beats_[culprit].rank.load(),
+    text += fmt::format("  silent: rank {} ({}){}\n", beats_[culprit].rank.load(), beats_[culprit].roles,
                         state == 'T' ? " (its process is stopped)"
                         : state == 0 ? " (its process is gone)"
                                      : "");
@@ -127,7 +138,7 @@ std::string Watchdog::report(double silent_s) const {
       if (c.load() == 0) break;
       stage += c.load();
     }
-    text += fmt::format("  rank {}: {} {}, last heartbeat {:.1f} s ago\n", beats_[i].rank.load(),
+    text += fmt::format("  rank {} ({}): {} {}, last heartbeat {:.1f} s ago\n", beats_[i].rank.load(), beats_[i].roles,
                         beats_[i].waiting ? "waits in" : "was in", stage,
                         1e-9 * static_cast<double>(now - beats_[i].time_ns));
   }

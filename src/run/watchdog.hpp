@@ -3,7 +3,8 @@
 //
 // Ranks of a node write heartbeats into shared memory. A thread of every rank looks at them, without MPI: after
 // `limit_s` without any beat of its own rank it prints what each rank of the node did last and ends the process with
-// exit code 75, which ends the job.
+// exit code 75, which ends the job. A rank that waits for others has patience while one of them, on its node, still
+// beats: where roles have ranks of their own, a stage of another role may take long.
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace maxplus {
 class Watchdog {
  public:
   // Collective. limit_s <= 0: never ends anything. Heartbeats stand in a shared window over the ranks of a node.
-  Watchdog(const Communicator& world, double limit_s, std::string log_path);
+  // `roles`: of this rank, for the report.
+  Watchdog(const Communicator& world, double limit_s, std::string log_path, const std::string& roles);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -32,7 +34,9 @@ class Watchdog {
     std::atomic<std::int64_t> time_ns;
     std::atomic<std::int32_t> process, rank, waiting;
     std::atomic<char> stage[48];
+    char roles[64];  // written before any other rank looks
   };
+  bool others_work(std::int64_t now_ns) const;
   void write(const char* stage, int waiting);
   void watch();
   std::string report(double silent_s) const;

@@ -49,7 +49,8 @@ TEST(BadDecks, NameUnknownKeysAndTablesWithTheNearestKnownOne) {
       {"[warm_start]\nsteps = 1\n[[warm_start.stage]]\nshar = 0.5", {}, {"deck.toml:4: unknown key 'shar' in [[warm_start.stage]]; did you mean 'share'?"}},
       {"[[reward.part]]\nwieght = 2", {}, {"deck.toml:2: unknown key 'wieght' in [[reward.part]]; did you mean 'weight'?"}},
       {"[data]\non_bad_lines = \"skip\"", {}, {"deck.toml:2: unknown key 'on_bad_lines' in [data]; did you mean 'on_bad_line'?"}},
-      {"[placement]\ngenerator = 2", {}, {"deck.toml:1: table [placement] is not supported by this version"}},
+      {"[placement]\ngenerators = 2", {}, {"deck.toml:2: unknown key 'generators' in [placement]; did you mean 'generator'?"}},
+      {"[schedule]\ntoken_budget = 2", {}, {"deck.toml:2: unknown key 'token_budget' in [schedule]"}},
       {"\n[parallel.actor]\ntensor = 2", {}, {"deck.toml:2: table [parallel] is not supported by this version"}},
   });
 }
@@ -162,7 +163,11 @@ TEST(BadDecks, NameTheSetArgument) {
       {"[[reward.part]]\nverifier = \"exact\"", {"reward.part.weight=2"}, {"--set reward.part.weight=2: 'part' is a list of tables, which --set cannot change"}},
       {"", {"reward.part.weight=2"}, {"--set reward.part.weight=2: 'part' is a list of tables, which --set cannot change"}},
       {"", {"optimizer.learning_rate=nan"}, {"--set optimizer.learning_rate=nan: [optimizer] learning_rate = nan is not a finite number"}},
-      {"", {"placement.actor=2"}, {"--set placement.actor=2: table [placement] is not supported by this version"}},
+      {"", {"placement.actor=0"}, {"--set placement.actor=0: [placement] actor = 0 is out of range"}},
+      {"", {"placement.actor=true"}, {"--set placement.actor=true: [placement] actor = true is true or false"}},
+      {"", {"placement.actor=\"\""}, {"--set placement.actor=\"\": [placement] actor = \"\" is empty"}},
+      {"", {"schedule.max_staleness=-1"}, {"--set schedule.max_staleness=-1: [schedule] max_staleness = -1 is out of range"}},
+      {"", {"schedule.staleness=bounded"}, {"--set schedule.staleness=bounded: [schedule] staleness = \"bounded\" is not known"}},
   });
 }
 

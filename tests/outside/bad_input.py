@@ -75,7 +75,8 @@ def decks(c):
             ("no room for prompts", ("max_new_tokens = 24", "max_new_tokens = 96"), r"no room for a prompt"),
             ("too little room for prompts", ("context = 96", "context = 26"), r"room for 2 tokens"),
             ("too many rollouts", ("problems_per_iteration = 6", "problems_per_iteration = 1000000000"), r"problems_per_iteration"),
-            ("a table that is not supported", ("[eval]", "[placement]\nx = 1\n[eval]"), r"\[placement\]")]:
+            ("a table that is not supported", ("[eval]", "[parallel.actor]\ntensor = 1\n[eval]"), r"\[parallel\]"),
+            ("roles without ranks", ("[eval]", '[placement]\ngenerator = "0"\n[eval]'), r"no rank is left for the actor")]:
         out = c.out()
         deck = c.folder.deck(TINY_DECK.replace(*change), name="deck.toml")
         c.fails(f"deck: {name}", ["train", deck, "--out", out], 78, pattern, limit_s=FAST_S)

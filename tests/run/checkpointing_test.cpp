@@ -24,5 +24,15 @@ TEST(Checkpointing, AResumeOnOtherProcessorsOrFilesIsRefused) {
   EXPECT_EQ(network[0].found, "the network differs from what this run was begun with");
 }
 
+TEST(Checkpointing, BytesOfAnyLengthStandInNumbersThatAreFinite) {
+  for (std::size_t size = 0; size < 20; ++size) {
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(0xFF - 37 * i));
+    const std::vector<float> numbers = numbers_of_bytes(bytes);
+    for (const float number : numbers) EXPECT_TRUE(number >= 0 && number < 0x1p24f);
+    EXPECT_EQ(bytes_of_numbers(numbers, size), bytes);
+  }
+}
+
 }  // namespace
 }  // namespace maxplus

@@ -154,5 +154,28 @@ TEST(DeckChecks, PassTheDeckOfThePublishedModel) {
   EXPECT_EQ(reading.deck.data.task, "word_problems");
 }
 
+TEST(DeckChecks, NameWhatIsWrongWithAPlacement) {
+  const auto with = [](const std::vector<std::string>& set, int ranks) { return faults_of(kGood, set, DeckUse::train, ranks); };
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=1"}, 2), Lines{});
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=2", "reference.path=policy", "placement.reference=1-2"}, 3), Lines{});
+  EXPECT_EQ(with({"placement.generator=1"}, 1), Lines{"--set placement.generator=1: [placement] no rank is left for the actor"});
+  EXPECT_EQ(with({"placement.generator=0", "placement.actor=7"}, 2),
+            (Lines{"--set placement.generator=0: [placement] generator = 0 is out of range"}))
+      << "one slip is told once";
+  EXPECT_EQ(with({"placement.generator=\"0\"", "placement.actor=7"}, 2),
+            (Lines{"--set placement.actor=7: [placement] actor = 7 asks for 7 ranks, and 1 of 2 are free"}));
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=1", "placement.critic=1"}, 2),
+            (Lines{"--set placement.critic=1: [placement] critic is given, and there is no [critic] with a network of its own"}));
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=1", "reference.path=policy", "placement.reference=\"0\""}, 2),
+            (Lines{"--set placement.reference=\"0\": [placement] reference = \"0\" is not supported by this version"}));
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=4", "optimizer.gradient_slices=4"}, 5), Lines{}) << "a slice a rank that trains";
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=5", "optimizer.gradient_slices=4"}, 6),
+            (Lines{"--set optimizer.gradient_slices=4: [optimizer] gradient_slices = 4 is less than the 5 ranks"}));
+}
+
+TEST(DeckChecks, LetReplayBeOnAnyRanks) {
+  EXPECT_EQ(faults_of("", {"model.path=m", "placement.generator=4", "placement.actor=4", "schedule.max_staleness=2"}, DeckUse::replay, 1), Lines{});
+}
+
 }  // namespace
 }  // namespace maxplus

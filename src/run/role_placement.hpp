@@ -1,0 +1,28 @@
+#pragma once
+// [placement] and [schedule] of a deck: what is wrong with them, and which rank has which roles.
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "deck/tables.hpp"
+#include "parallel/role_map.hpp"
+#include "roles/engine.hpp"
+
+namespace maxplus {
+
+// Of a deck without faults. Replay draws nothing: there every rank trains.
+RoleMap role_map_of(const Deck& deck, int ranks);
+
+void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults);
+
+// "generator", "actor", "reference", ... of a rank.
+std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank);
+
+// What a rank with these roles builds of the whole.
+EngineShape shape_of_rank(EngineShape shape, const RoleMap& map, int rank);
+
+// For people: a line for ranks of the same roles, each with its memory.
+std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& shape);
+
+}  // namespace maxplus

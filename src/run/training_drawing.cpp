@@ -1,0 +1,197 @@
+// What goes into an iteration: rollouts are drawn and judged on the ranks that generate, in rounds where groups without
+// spread are drawn anew, and handed to the ranks that train.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "roles/exchange.hpp"
+#include "run/training_run.hpp"
+
+namespace maxplus {
+
+namespace {
+
+// Whether all rewards of the counting members of a group are equal; a group without two of them has no spread either.
+bool has_spread(std::span<const Experience> group) {
+  const float* first = nullptr;
+  for (const Experience& experience : group) {
+    if (!counts(experience.assessment.verdict)) continue;
+    if (first == nullptr) first = &experience.assessment.reward;
+    if (experience.assessment.reward != *first) return true;
+  }
+  return false;
+}
+
+bool resamples(const Deck& deck) {
+  return deck.generation.zero_spread == "resample" || wants_dynamic_sampling(deck.algorithm);
+}
+
+}  // namespace
+
+Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
+                                      std::int64_t groups, const StopRequest& stop) {
+  const Communicator& ranks = groups_->generators();
+  std::vector<Problem> problems;
+  std::vector<GenerationRequest> requests;
+  const std::vector<std::int64_t> mine = dealt_to_rank(groups, ranks.rank(), ranks.size());
+  problems.reserve(mine.size());
+  for (std::int64_t slot : mine) {
+    problems.push_back(inputs_.train->at(inputs_.order->at(first_problem + slot)));
+    GenerationRequest request;
+    request.problem = &problems.back();
+    request.group = (attempt << 32) | slot;
+    for (std::int64_t k = 0; k < deck_.generation.group_size; ++k) {
+      request.ids.push_back({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(attempt),
+                             static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(k)});
+    }
+    requests.push_back(std::move(request));
+  }
+
+  Collected collected;
+  Collected::Facts& facts = collected.facts;
+  facts.groups = groups;
+  facts.problems_taken = groups;
+  watchdog_->beat("generation");
+  Generator& generator = engine_->generator();
+  const std::int64_t drawn_before = generator.counters().tokens_generated,
+                     processed_before = generator.counters().tokens_processed;
+  const Timer generation;
+  GenerationRule rule = generation_rule(deck_, inputs_);
+  rule.version = static_cast<std::int32_t>(state_.policy_version);
+  std::vector<Rollout> rollouts, greedy;
+  {
+    const Trace::Span span(*trace_, "generator", "generation", iteration);
+    rollouts = generator.generate(requests, rule, stop);
+    // Of the call that drew the rollouts.
+    const Generator::Counters& counters = generator.counters();
+    if (counters.seconds > 0) facts.tail_share = 1.0 - counters.seconds_to_ninety_percent / counters.seconds;
+    if (algorithm_->needs().greedy_reward) greedy = draw_greedy(requests, rule, stop);
+  }
+  facts.seconds_generation = generation.seconds();
+  facts.tokens_generated = generator.counters().tokens_generated - drawn_before;
+  facts.tokens_processed = generator.counters().tokens_processed - processed_before;
+  const auto aborted = [](const Rollout& r) { return r.finish == Finish::aborted; };
+  const bool stopped_here =
+      std::any_of(rollouts.begin(), rollouts.end(), aborted) || std::any_of(greedy.begin(), greedy.end(), aborted);
+  watchdog_->wait("agreement after generation");
+  facts.abandoned = ranks.any(stopped_here) ? 1 : 0;
+  if (collected.abandoned()) return collected;
+
+  watchdog_->beat("assessment");
+  const Timer assessment;
+  std::optional<Trace::Span> judging(std::in_place, *trace_, "reward", "assessment", iteration);
+  std::vector<const Problem*> problem_of;
+  for (const GenerationRequest& request : requests)
+    problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
+  const std::vector<Assessment> assessments = judge(problem_of, rollouts);
+  for (std::size_t i = 0; i < rollouts.size(); ++i) {
+    collected.experiences.push_back({*problem_of[i], std::move(rollouts[i]), assessments[i], {}});
+  }
+  if (!greedy.empty()) fill_greedy_rewards(&collected.experiences, greedy);
+  judging.reset();
+  facts.seconds_assessment = assessment.seconds();
+  drawing_s_ += facts.seconds_generation + facts.seconds_assessment;
+  watchdog_->wait("exchange of experiences");
+  collected.experiences = exchange_experiences(ranks, collected.experiences);
+  double times[3] = {facts.seconds_generation, facts.seconds_assessment, facts.tail_share};
+  ranks.maximum(std::span<double>(times));
+  facts.seconds_generation = times[0], facts.seconds_assessment = times[1], facts.tail_share = times[2];
+  std::int64_t tokens[2] = {facts.tokens_generated, facts.tokens_processed};
+  ranks.sum(std::span<std::int64_t>(tokens));
+  facts.tokens_generated = tokens[0], facts.tokens_processed = tokens[1];
+  return collected;
+}
+
+void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wanted) const {
+  Collected::Facts& facts = all->facts;
+  facts.abandoned = std::max(facts.abandoned, more.facts.abandoned);
+  facts.problems_taken += more.facts.problems_taken;
+  facts.groups += more.facts.groups;
+  facts.tokens_generated += more.facts.tokens_generated;
+  facts.tokens_processed += more.facts.tokens_processed;
+  facts.seconds_generation += more.facts.seconds_generation;
+  facts.seconds_assessment += more.facts.seconds_assessment;
+  facts.tail_share = std::max(facts.tail_share, more.facts.tail_share);
+  const bool keep = deck_.generation.zero_spread == "keep" && !resamples(deck_);
+  std::int64_t kept = 0;
+  for (std::size_t i = 0; i < all->dropped.size(); ++i) {
+    const bool first_of_group = i == 0 || all->experiences[i].rollout.group != all->experiences[i - 1].rollout.group;
+    if (first_of_group && all->dropped[i] == 0) ++kept;
+  }
+  for (const auto& [begin, end] : groups_of(more.experiences)) {
+    const std::span<const Experience> group = std::span<const Experience>(more.experiences).subspan(begin, end - begin);
+    const bool spread = has_spread(group);
+    facts.groups_zero_spread += spread ? 0 : 1;
+    const bool drop = (!spread && !keep) || (resamples(deck_) && kept >= groups_wanted);
+    if (drop) {
+      ++facts.groups_dropped;
+      facts.rollouts_dropped += static_cast<std::int64_t>(end - begin);
+    } else {
+      ++kept;
+    }
+    all->dropped.insert(all->dropped.end(), end - begin, drop ? 1 : 0);
+  }
+  std::move(more.experiences.begin(), more.experiences.end(), std::back_inserter(all->experiences));
+}
+
+Collected TrainingRun::collect(std::int64_t iteration, const StopRequest& stop) {
+  if (!options_.replay_file.empty()) return collect_recorded();
+  if (inputs_.answers) return collect_answers(iteration);
+  const std::int64_t wanted = deck_.generation.problems_per_iteration;
+  const std::int64_t rounds = resamples(deck_) ? 1 + deck_.generation.resample_rounds : 1;
+  Collected all;
+  for (std::int64_t attempt = 0; attempt < rounds && !all.abandoned(); ++attempt) {
+    // Every rank that generates holds the same list, so all agree on whether another round is needed.
+    std::int64_t kept = 0;
+    for (const auto& [begin, end] : groups_of(all.experiences)) kept += all.dropped[begin] == 0 ? 1 : 0;
+    if (attempt > 0 && kept >= wanted) break;
+    const std::int64_t first_problem = state_.problem_cursor + all.facts.problems_taken;
+    append(&all, draw_and_judge(iteration, attempt, first_problem, wanted, stop), wanted);
+  }
+  return all;
+}
+
+Collected TrainingRun::collect_recorded() {
+  Collected collected, all;
+  const auto index = static_cast<std::size_t>(state_.replay_cursor);
+  if (index < recorded_.size()) collected.experiences = recorded_[index];
+  collected.facts.groups = std::ssize(groups_of(collected.experiences));
+  for (Experience& experience : collected.experiences) {
+    const std::size_t length = experience.rollout.token.size();
+    if (experience.rollout.version.size() != length)
+      experience.rollout.version.assign(length, static_cast<std::int32_t>(state_.policy_version));
+  }
+  fill_missing_scores(&collected.experiences);
+  const std::int64_t groups = collected.facts.groups;
+  append(&all, std::move(collected), groups);
+  return all;
+}
+
+Collected TrainingRun::draw(std::int64_t iteration, const StopRequest& stop) {
+  Collected collected;
+  if (groups_->generates()) collected = collect(iteration, stop);
+  collected.facts.iteration = iteration;
+  return collected;
+}
+
+bool TrainingRun::take_in(Collected collected, Spent* spent) {
+  const Relay& relay = groups_->rollouts();
+  if (relay.gives() || relay.takes()) {
+    watchdog_->wait("rollouts from the generator");
+    std::vector<std::byte> bytes;
+    if (relay.gives()) bytes = pack_collected({&collected, 1});
+    relay.pass(&bytes);
+    if (relay.takes()) collected = std::move(unpack_collected(bytes).front());
+  }
+  if (collected.abandoned()) return false;
+  state_.problem_cursor += collected.facts.problems_taken;
+  spent->seconds_generation += collected.facts.seconds_generation;
+  spent->seconds_assessment += collected.facts.seconds_assessment;
+  spent->tokens_drawn += collected.facts.tokens_generated;
+  if (!groups_->trains()) collected.experiences.clear(), collected.dropped.clear();
+  waiting_.push_back(std::move(collected));
+  return true;
+}
+
+}  // namespace maxplus

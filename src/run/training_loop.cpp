@@ -1,0 +1,180 @@
+// One iteration of the loop: what is drawn before and beside its training, the training, and what ranks tell each other
+// then: rollouts, weights, the state, the line of metrics.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "roles/weight_sync.hpp"
+#include "run/training_run.hpp"
+
+namespace maxplus {
+
+TrainingRun::Next TrainingRun::leave_after_stop() {
+  stop_reason_ = "asked to stop";
+  save();
+  return Next::leave;
+}
+
+TrainingRun::Next TrainingRun::iterate() {
+  const Timer timer;
+  const double talked_before = groups_->seconds_communicated();
+  const std::int64_t iteration = state_.iteration + 1;
+  const std::int64_t drawn = waiting_.empty() ? state_.iteration : waiting_.back().facts.iteration;
+  const Pipeline::Step step = pipeline_.step(iteration, drawn, iterations_in_all());
+  Spent spent;
+  drawing_s_ = 0;
+  for (const std::int64_t next : step.before) {
+    if (!take_in(draw(next, stop_request()), &spent)) return leave_after_stop();
+  }
+  for (const Collected& waiting : waiting_) spent.groups_waiting += waiting.facts.groups;
+  // Ranks with both roles draw first, so that what is drawn has the weights of before. Where some rank only trains, its
+  // training has begun: then it is too late to leave the drawing undone.
+  std::optional<Collected> beside;
+  if (step.beside) {
+    const bool may_stop = groups_->map().actors_generate();
+    beside = draw(*step.beside, may_stop ? stop_request() : going_on());
+    if (beside->abandoned()) return leave_after_stop();
+  }
+  Collected collected = std::move(waiting_.front());
+  waiting_.pop_front();
+  Trained trained;
+  if (groups_->trains()) trained = train(&collected, iteration);
+  spent.seconds_busy = drawing_s_ + trained.seconds_scoring + trained.seconds_training;
+
+  state_.iteration = iteration;
+  ++state_.policy_version;
+  if (!options_.replay_file.empty()) ++state_.replay_cursor;
+  const auto is_taken = [](const StepReport& report) { return !report.skipped; };
+  const bool learned = std::any_of(trained.steps.begin(), trained.steps.end(), is_taken) || !trained.values.empty();
+  state_.iterations_without_signal = !learned ? state_.iterations_without_signal + 1 : 0;
+  saved_ = false;
+  if (beside) take_in(std::move(*beside), &spent);
+  const Timer handing;
+  publish_weights();
+  if (groups_->trains()) spent.seconds_weight_handoff = handing.seconds();
+
+  const double talked = groups_->seconds_communicated() - talked_before;
+  double times[] = {trained.seconds_scoring, trained.seconds_training, spent.seconds_weight_handoff, talked};
+  world_.maximum(std::span<double>(times));
+  trained.seconds_scoring = times[0], trained.seconds_training = times[1];
+  spent.seconds_weight_handoff = times[2], spent.seconds_communication = times[3];
+  MetricsRow row;
+  if (groups_->trains()) {
+    row = row_of(collected, trained, spent);
+    move_kl_coefficient(&row);
+    refresh_reference();
+    recorder_->rollouts(collected.experiences, iteration);
+  }
+  agree_on_state(&row);
+  warn_of_unjudged(row);
+  const double seconds = maximum_of(world_, timer.seconds());
+  row.set("seconds_iteration", seconds);
+  add_idle_shares(&row, spent, seconds);
+  longest_iteration_s_ = std::max(longest_iteration_s_, seconds);
+  require_signal();
+  return finish_iteration(std::move(row));
+}
+
+MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& trained, const Spent& spent) {
+  IterationFacts facts;
+  facts.iteration = state_.iteration;
+  facts.groups = collected.facts.groups;
+  facts.groups_dropped = collected.facts.groups_dropped;
+  facts.rollouts_dropped = collected.facts.rollouts_dropped;
+  facts.tokens_generated = collected.facts.tokens_generated;
+  facts.tokens_processed = collected.facts.tokens_processed;
+  facts.tail_share = collected.facts.tail_share;
+  facts.tokens_drawn = spent.tokens_drawn;
+  facts.seconds_generation = spent.seconds_generation;
+  facts.seconds_assessment = spent.seconds_assessment + trained.seconds_scoring;
+  facts.seconds_training = trained.seconds_training;
+  facts.seconds_communication = spent.seconds_communication;
+  facts.drawn = options_.replay_file.empty() && !inputs_.answers;
+  MetricsRow row = recorder_->iteration_row(facts, collected.experiences, trained.steps, trained.values, state_);
+  if (facts.drawn) add_staleness(&row, collected, spent);
+  if (groups_->weights().is_needed()) row.set("seconds_weight_handoff", spent.seconds_weight_handoff);
+  return row;
+}
+
+// How old the versions are that its tokens were drawn with when an iteration is trained on.
+void TrainingRun::add_staleness(MetricsRow* row, const Collected& collected, const Spent& spent) const {
+  const std::int64_t trained_version = state_.policy_version - 1;
+  std::int64_t tokens = 0, sum = 0, largest = 0;
+  for (std::size_t i = 0; i < collected.experiences.size(); ++i) {
+    const Rollout& rollout = collected.experiences[i].rollout;
+    if (collected.dropped[i] != 0) continue;
+    for (std::size_t t = 0; t < rollout.token.size(); ++t) {
+      if (rollout.trainable[t] == 0) continue;
+      const std::int64_t age = trained_version - rollout.version[t];
+      ++tokens, sum += age, largest = std::max(largest, age);
+    }
+  }
+  if (tokens > 0) {
+    row->set("staleness_mean", static_cast<double>(sum) / static_cast<double>(tokens));
+    row->set("staleness_max", largest);
+  }
+  if (pipeline_.max_staleness() > 0) row->set("queue_depth_max", spent.groups_waiting);
+}
+
+// Of a role's ranks where roles differ: the time in which they worked for none.
+void TrainingRun::add_idle_shares(MetricsRow* row, const Spent& spent, double seconds_iteration) {
+  const RoleMap& map = groups_->map();
+  if (map.is_colocated() || !(seconds_iteration > 0)) return;
+  double busy[] = {groups_->generates() ? spent.seconds_busy : 0, groups_->trains() ? spent.seconds_busy : 0};
+  world_.sum(std::span<double>(busy));
+  const auto idle = [seconds_iteration](double seconds, std::size_t ranks) {
+    return std::clamp(1.0 - seconds / (static_cast<double>(ranks) * seconds_iteration), 0.0, 1.0);
+  };
+  row->set("idle_share_generator", idle(busy[0], map.generators().size()));
+  row->set("idle_share_actor", idle(busy[1], map.actors().size()));
+}
+
+void TrainingRun::agree_on_state(MetricsRow* row) {
+  const Relay& relay = groups_->weights();
+  if (!relay.is_needed()) return;
+  std::string text;
+  if (relay.gives()) text = nlohmann::json{{"state", state_.to_json()}, {"row", row->to_json()}}.dump();
+  watchdog_->wait("account of the training");
+  relay.pass(&text);
+  if (!relay.takes()) return;
+  const nlohmann::json said = nlohmann::json::parse(text);
+  state_ = RunState::from_json(said.at("state"));
+  *row = MetricsRow::from_json(said.at("row"));
+}
+
+void TrainingRun::publish_weights() {
+  if (!groups_->weights().is_needed()) return;
+  watchdog_->wait("hand-off of weights");
+  hand_off_weights(groups_->weights(), engine_->weights(), state_.policy_version);
+  if (groups_->weights().takes()) engine_->policy().pack_weights();
+}
+
+void TrainingRun::require_signal() {
+  if (deck_.run.no_signal_limit == 0 || state_.iterations_without_signal < deck_.run.no_signal_limit) return;
+  save();
+  throw Error(
+      ExitCode::numeric,
+      Fault{"",
+            fmt::format("{} iterations in a row gave nothing to learn from: in every group all rewards were equal",
+                        state_.iterations_without_signal),
+            "groups with different rewards",
+            "easier or harder problems, a larger group_size, a higher temperature; the state is saved"});
+}
+
+// That nothing is learned has a cause that no reward shows.
+void TrainingRun::warn_of_unjudged(const MetricsRow& row) {
+  if (warned_of_unjudged_ || !row.has("verdict_gold_unusable")) return;
+  const double unusable = row.number("verdict_gold_unusable"), crashed = row.number("verdict_crashed");
+  if (unusable + crashed < row.number("rollouts")) return;
+  warned_of_unjudged_ = true;
+  recorder_->warn(
+      fmt::format("no answer of this iteration could be judged, so nothing is learned: for {:.0f} of {:.0f} "
+                  "the problem has no answer that the verifier can compare with, {:.0f} judgements crashed "
+                  "(for files: [data] answer_key)",
+                  unusable, row.number("rollouts"), crashed));
+}
+
+}  // namespace maxplus

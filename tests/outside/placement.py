@@ -1,0 +1,174 @@
+"""Generator and actor on ranks of their own or shared: the weights and rollouts of one rank, on policy and ahead of training, over resumes."""
+import json
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets, start
+
+ITERATIONS = 5
+CHECKED = {"MAXPLUS_CHECK_COLLECTIVES": "1"}
+ONE_RANK = (1, {})
+# name: ranks of the job, [placement]
+SYNCHRONOUS = {
+    "colocated on 2 ranks": (2, {}),
+    "colocated on 3 ranks, named": (3, dict(generator='"0-2"', actor='"0-2"')),
+    "1 + 1": (2, dict(generator=1, actor=1)),
+    "2 + 1": (3, dict(generator=2)),
+    "1 + 2": (3, dict(generator='"34%"', actor='"66%"')),
+    "3 + 4": (7, dict(generator=3, actor=4)),
+    "the actor first": (3, dict(generator='"1-2"', actor='"0"')),
+    "one rank shared": (3, dict(generator='"0-1"', actor='"1-2"')),
+    "all generate, one trains": (3, dict(generator='"0-2"', actor='"1"')),
+}
+AHEAD = {name: SYNCHRONOUS[name] for name in ("1 + 1", "2 + 1", "3 + 4", "one rank shared", "all generate, one trains")}
+
+report = Report()
+
+
+def placed(keys):
+    return {f"placement__{key}": value for key, value in keys.items()}
+
+
+class Runs:
+    """Runs of one deck, some at a time: a launcher mostly waits."""
+
+    def __init__(self, folder, deck):
+        self.folder, self.deck, self.started, self.pool = folder, deck, {}, ThreadPoolExecutor(4)
+
+    def train(self, name, case, **keys):
+        ranks, placement = case
+        arguments = ["train", self.deck, "--out", self.folder / name.replace(" ", "_"), "--quiet", "--progress", "none"]
+        keys = {"run__iterations": ITERATIONS, **placed(placement), **keys}
+        self.started[name] = self.pool.submit(run, arguments + sets(**keys), ranks=ranks, environment=CHECKED)
+
+    def result(self, name):
+        """(hashes, rollouts) of a run, or nothing if it failed."""
+        done, out = self.started[name].result(), self.folder / name.replace(" ", "_")
+        return (hashes(out), read(out + "/rollouts.jsonl")) if report.check(f"placement: {name} runs", done.returncode == 0, done.stderr) else None
+
+
+def same(name, found, expected):
+    if found and expected:
+        report.check(f"placement: {name}: the weights of one rank", found[0] == expected[0], f"{found[0]} {expected[0]}")
+        report.check(f"placement: {name}: the rollouts of one rank", found[1] == expected[1])
+
+
+def metrics(folder, name):
+    return [m for m in lines(folder / name.replace(" ", "_") + "/metrics.jsonl") if m["iteration"] > 0]
+
+
+def versions(folder, name):
+    """The versions that each iteration's tokens were drawn with."""
+    found = {}
+    for line in lines(folder / name.replace(" ", "_") + "/rollouts.jsonl"):
+        found.setdefault(line["iteration"], set()).update(line["version"])
+    return found
+
+
+with Folder() as folder:
+    deck = folder.deck(LEARNING_DECK)
+    runs = Runs(folder, deck)
+    for name, case in {"one rank": ONE_RANK, **SYNCHRONOUS}.items():
+        runs.train(name, case)
+    runs.train("staleness 0", (2, {}), schedule__max_staleness=0)
+    for staleness in (1, 2):
+        for where, case in {"one rank": ONE_RANK, **AHEAD}.items():
+            runs.train(f"{where}, {staleness} ahead", case, schedule__max_staleness=staleness)
+    # Rounds of drawing anew, greedy baselines, a reference with a copy of the policy, a critic, recomputed probabilities: all under roles.
+    others = {
+        "rounds and greedy answers": dict(algorithm__name="remax", generation__zero_spread="resample", generation__group_size=2, reward__probability=0.3),
+        "a reference that is refreshed": dict(algorithm__kl="k3", algorithm__kl_coefficient=0.01, reference__path="policy", reference__refresh_every=2),
+        "a critic": dict(algorithm__name="ppo", critic__path="policy"),
+        "a shared critic": dict(algorithm__name="ppo", critic__shared="true", algorithm__value_coefficient=0.1),
+        "recomputed probabilities": dict(algorithm__name="decoupled_ppo", algorithm__proximal="recompute", schedule__max_staleness=2),
+    }
+    for name, keys in others.items():
+        keys = {"schedule__max_staleness": 1, **keys}
+        runs.train(name, ONE_RANK, **keys)
+        runs.train(f"{name}, 2 + 1", SYNCHRONOUS["2 + 1"], **keys)
+
+    expected = runs.result("one rank")
+    for name in [*SYNCHRONOUS, "staleness 0"]:
+        same(name, runs.result(name), expected)
+    if expected:
+        report.check("placement: weights move", len({h for _, h in expected[0]}) == ITERATIONS + 1, expected[0])
+        apart = metrics(folder, "1 + 1")
+        report.check("placement: on policy nothing is stale", all(m["staleness_max"] == 0 and m["first_ratio_max"] == 1 for m in apart), apart[-1])
+        report.check("placement: hand-offs are timed where weights move", all("seconds_weight_handoff" in m for m in apart)
+                     and not any("seconds_weight_handoff" in m for m in metrics(folder, "colocated on 2 ranks")))
+        report.check("placement: idle shares where roles differ", all(0 <= m["idle_share_generator"] <= 1 and 0 <= m["idle_share_actor"] <= 1 for m in apart))
+        manifest = json.loads(read(folder / "2_+_1/manifest.json"))
+        report.check("placement: the manifest has the roles", [r["roles"] for r in manifest["rank_map"]] == [["generator"], ["generator"], ["actor"]],
+                     manifest["rank_map"])
+
+    for staleness in (1, 2):
+        name = f"one rank, {staleness} ahead"
+        ahead = runs.result(name)
+        if not ahead or not expected:
+            continue
+        report.check(f"placement: {name}: other weights than on policy", ahead[0][-1] != expected[0][-1], ahead[0])
+        drawn = {k: {max(0, k - 1 - staleness)} for k in range(1, ITERATIONS + 1)}
+        report.check(f"placement: {name}: every iteration is drawn with its version", versions(folder, name) == drawn, versions(folder, name))
+        ages = [m["staleness_max"] for m in metrics(folder, name)]
+        report.check(f"placement: {name}: as stale as it may be", ages == [min(k, staleness) for k in range(ITERATIONS)], ages)
+        depths = [m["queue_depth_max"] for m in metrics(folder, name)]
+        report.check(f"placement: {name}: what waits is counted", depths == [6 * min(staleness, ITERATIONS - k) for k in range(ITERATIONS)], depths)
+        for where in AHEAD:
+            same(f"{where}, {staleness} ahead", runs.result(f"{where}, {staleness} ahead"), ahead)
+    for name in others:
+        same(f"{name}, 2 + 1", runs.result(f"{name}, 2 + 1"), runs.result(name))
+
+    # Stop and go on, also on other ranks in other roles; the queue of what is drawn goes along.
+    whole = folder / "one_rank,_2_ahead"
+    for k, before, after in ((1, (2, dict(generator=1)), (3, dict(generator=1))), (2, (3, dict(generator='"0-1"', actor='"1-2"')), ONE_RANK),
+                             (4, ONE_RANK, (2, dict(generator='"1"', actor='"0"')))):
+        out = folder / f"stop_{k}"
+        keys = dict(run__iterations=ITERATIONS, schedule__max_staleness=2)
+        ends = [run(["train", deck, "--out", out, "--quiet"] + sets(**keys, **more, **placed(case[1])), ranks=case[0])
+                for case, more in ((before, dict(run__stop_after=k)), (after, {}))]
+        name = f"placement: stop after {k} of 5, two ahead, and go on elsewhere"
+        if report.check(f"{name}: runs", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
+            report.check(f"{name}: weights", hashes(out) == hashes(whole), f"{hashes(out)} {hashes(whole)}")
+            report.check(f"{name}: rollouts", read(out + "/rollouts.jsonl") == read(whole + "/rollouts.jsonl"))
+    other = run(["train", deck, "--out", folder / "stop_1", "--quiet"] + sets(run__iterations=9, schedule__max_staleness=1), ranks=1)
+    report.check("placement: another staleness is refused on resume", other.returncode == 78 and "max_staleness" in other.stderr, other.stderr)
+
+    # A signal while both roles work.
+    long = dict(run__iterations=60, run__checkpoint_every=7, eval__every=0, schedule__max_staleness=2)
+    out, beside = folder / "signalled", folder / "not_signalled"
+    process = start(["train", deck, "--out", out, "--quiet"] + sets(**long, placement__generator=1, placement__actor=1), ranks=2)
+    until = time.time() + 30
+    while time.time() < until and not (os.path.exists(out + "/metrics.jsonl") and read(out + "/metrics.jsonl").count(b"\n") > 5):
+        time.sleep(0.02)
+    launcher = [int(p) for p in os.listdir("/proc") if p.isdigit() and os.path.exists(f"/proc/{p}/stat")
+                and read(f"/proc/{p}/stat").rpartition(b")")[2].split()[1:2] == [str(process.pid).encode()]]
+    for pid in launcher:
+        os.kill(pid, signal.SIGUSR1)
+    _, errors = process.communicate()
+    report.check("placement: a signal saves and exits 75", process.returncode == 75, f"{process.returncode} {errors}")
+    ends = [run(["train", deck, "--out", to, "--quiet"] + sets(**long), ranks=ranks) for to, ranks in ((out, 2), (beside, 1))]
+    if report.check("placement: after a signal: goes on", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
+        report.check("placement: after a signal: the bits of an uninterrupted run",
+                     hashes(out) == hashes(beside) and read(out + "/rollouts.jsonl") == read(beside + "/rollouts.jsonl"))
+
+    # What is printed and refused before anything is built.
+    shown = run(["train", deck, "--check", "--ranks", "8"] + sets(placement__generator='"75%"'))
+    report.check("placement: --check tells the map", shown.returncode == 0 and "# ranks 0-5: generator\n" in shown.stdout
+                 and "# ranks 6-7: actor\n" in shown.stdout and "slices of a step: rank 6: 0-3, rank 7: 4-7" in shown.stdout, shown.stdout[-1500:] + shown.stderr)
+    generator, _, actor = shown.stdout.rpartition("# ranks 0-5: generator\n")[2].partition("# ranks 6-7: actor\n")
+    if actor == "":
+        actor, _, generator = shown.stdout.rpartition("# ranks 6-7: actor\n")[2].partition("# ranks 0-5: generator\n")
+    report.check("placement: --check plans memory a role", "generation (keys, values)" in generator and "gradients" not in generator
+                 and "gradients" in actor and "optimizer moments" in actor and "generation (keys, values)" not in actor, shown.stdout[-1500:])
+    for name, ranks, keys, parts in [
+            ("ranks that are not there, text that is none", 2, dict(generator='"0-4"', actor='"x"'), ["names ranks 2-4", 'actor = "x" names no ranks']),
+            ("a role without ranks", 2, dict(generator=2), ["no rank is left for the actor"]),
+            ("a rank without a role", 3, dict(generator='"0"', actor='"2"'), ["no role uses rank 1"]),
+            ("more than there are", 2, dict(generator=2, actor=2), ["actor = 2 asks for 2 ranks, and 0 of 2 are free"]),
+            ("a network that is not there", 2, dict(generator=1, reward='"0"'), ["there is no [reward_model]"])]:
+        out = folder / "refused"
+        done = run(["train", deck, "--out", out, "--quiet"] + sets(**placed(keys)), ranks=ranks)
+        report.check(f"placement: {name}: exit 78", done.returncode == 78 and all(part in done.stderr for part in parts) and not os.path.exists(out), done.stderr)
+report.finish()
