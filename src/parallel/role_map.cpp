@@ -76,8 +76,8 @@ class Dealer {
     }
     if (beyond.empty()) return;
     add(claim,
-        fmt::format("{} = {} names {} {}, and there are {}", claim.role, claim.written(),
-                    beyond.size() == 1 ? "rank" : "ranks", rank_list(beyond), ranks_text()),
+        fmt::format("{} = {} names {} {}, and {}", claim.role, claim.written(), beyond.size() == 1 ? "rank" : "ranks",
+                    rank_list(beyond), there_are()),
         fmt::format("ranks from 0 to {}", ranks_ - 1),
         fmt::format("start {} ranks, or name others", beyond.back() + 1));
   }
@@ -125,13 +125,13 @@ class Dealer {
     }();
     if (idle.empty()) return;
     add(last,
-        fmt::format("no role uses {} {} of {}", idle.size() == 1 ? "rank" : "ranks", rank_list(idle), ranks_text()),
+        fmt::format("no role uses {} {} of {} ranks", idle.size() == 1 ? "rank" : "ranks", rank_list(idle), ranks_),
         "every rank works for the generator, the actor or both",
         fmt::format("give them to a role, or start {} ranks", ranks_ - std::ssize(idle)));
   }
 
  private:
-  std::string ranks_text() const { return ranks_ == 1 ? "1 rank" : fmt::format("{} ranks", ranks_); }
+  std::string there_are() const { return ranks_ == 1 ? "there is 1 rank" : fmt::format("there are {} ranks", ranks_); }
   void add(const Claim& claim, std::string found, std::string expected, std::string advice) {
     faults_->push_back({claim.role, "[placement] " + std::move(found), std::move(expected), std::move(advice)});
   }

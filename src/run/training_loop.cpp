@@ -39,7 +39,7 @@ TrainingRun::Next TrainingRun::iterate() {
     if (beside->abandoned()) return leave_after_stop();
   }
   Collected collected = std::move(waiting_.front());
-  waiting_.pop_front();
+  waiting_.erase(waiting_.begin());
   Trained trained;
   if (groups_->trains()) trained = train(&collected, iteration);
   spent.seconds_busy = drawing_s_ + trained.seconds_scoring + trained.seconds_training;

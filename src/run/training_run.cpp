@@ -163,7 +163,7 @@ void TrainingRun::resume_or_start() {
   if (checkpoint) {
     LoadedRun loaded = load_run_checkpoint(*checkpoint, deck_, inputs_, *engine_, *groups_);
     state_ = std::move(loaded.state);
-    waiting_.assign(std::make_move_iterator(loaded.waiting.begin()), std::make_move_iterator(loaded.waiting.end()));
+    waiting_ = std::move(loaded.waiting);
     elapsed_before_s_ = state_.elapsed_s;
     ++state_.restarts;
     saved_ = true;
@@ -307,9 +307,8 @@ void TrainingRun::save() {
     state_.optimizer_step = engine_->trainer().optimizer().steps();
     if (engine_->critic_trainer() != nullptr)
       state_.critic_optimizer_step = engine_->critic_trainer()->optimizer().steps();
-    const std::vector<Collected> waiting(waiting_.begin(), waiting_.end());
     try {
-      save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_, waiting,
+      save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_, waiting_,
                           recorder_->verified_checkpoints());
     } catch (const Error& error) {
       if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;

@@ -10,7 +10,6 @@
 // not train the new weights. What is drawn ahead of training waits on every rank that trains, and in checkpoints.
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -157,7 +156,7 @@ class TrainingRun {
   std::unique_ptr<Assessor> assessor_, evaluation_assessor_;
   WallLimit wall_;
   RunState state_;
-  std::deque<Collected> waiting_;  // drawn and not trained on; ranks that do not train keep only the facts
+  std::vector<Collected> waiting_;  // drawn and not trained on; ranks that do not train keep only the facts
   Timer timer_;
   double elapsed_before_s_ = 0;
   std::int64_t baseline_bytes_ = 0;                // resident before the engine was built

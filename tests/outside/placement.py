@@ -24,7 +24,37 @@ SYNCHRONOUS = {
 }
 AHEAD = {name: SYNCHRONOUS[name] for name in ("1 + 1", "2 + 1", "3 + 4", "one rank shared", "all generate, one trains")}
 
+# A judge whose verdict depends on the response alone, and whose time on chance.
+JUDGE = """import json, random, sys, time, zlib
+for line in sys.stdin:
+    time.sleep(random.choice([0, 0, 0.002, 0.02]))
+    print(json.dumps({"reward": zlib.crc32(json.loads(line)["response"].encode()) % 3}), flush=True)
+"""
+WATCHDOG_S = 2
+
 report = Report()
+
+
+def children(process):
+    """Process ids of what a process started, theirs included: (id, name), by id."""
+    found, ring = [], [process]
+    while ring:
+        parent = ring.pop()
+        for entry in os.listdir("/proc"):
+            try:
+                name, _, rest = read(f"/proc/{int(entry)}/stat").partition(b"(")[2].rpartition(b") ")
+                if int(rest.split()[1]) == parent:
+                    found.append((int(entry), name))
+                    ring.append(int(entry))
+            except (ValueError, OSError):
+                continue
+    return sorted(found)
+
+
+def begun(out, iterations):
+    until = time.time() + 30
+    while time.time() < until and not (os.path.exists(out + "/metrics.jsonl") and read(out + "/metrics.jsonl").count(b"\n") > iterations):
+        time.sleep(0.02)
 
 
 def placed(keys):
@@ -37,9 +67,9 @@ class Runs:
     def __init__(self, folder, deck):
         self.folder, self.deck, self.started, self.pool = folder, deck, {}, ThreadPoolExecutor(4)
 
-    def train(self, name, case, **keys):
+    def train(self, name, case, deck=None, **keys):
         ranks, placement = case
-        arguments = ["train", self.deck, "--out", self.folder / name.replace(" ", "_"), "--quiet", "--progress", "none"]
+        arguments = ["train", deck or self.deck, "--out", self.folder / name.replace(" ", "_"), "--quiet", "--progress", "none"]
         keys = {"run__iterations": ITERATIONS, **placed(placement), **keys}
         self.started[name] = self.pool.submit(run, arguments + sets(**keys), ranks=ranks, environment=CHECKED)
 
@@ -89,6 +119,12 @@ with Folder() as folder:
         runs.train(name, ONE_RANK, **keys)
         runs.train(f"{name}, 2 + 1", SYNCHRONOUS["2 + 1"], **keys)
 
+    folder.file("judge.py", JUDGE)
+    delayed = folder.deck(LEARNING_DECK.replace('verifier = "random"\nprobability = 0.5', 'verifier = "command"\ncommand = ["python3", "./judge.py"]'),
+                          name="delayed.toml")
+    for name, case in (("a judge with delays", ONE_RANK), ("a judge with delays, 2 + 1", SYNCHRONOUS["2 + 1"])):
+        runs.train(name, case, deck=delayed, schedule__max_staleness=1)
+
     expected = runs.result("one rank")
     for name in [*SYNCHRONOUS, "staleness 0"]:
         same(name, runs.result(name), expected)
@@ -117,7 +153,7 @@ with Folder() as folder:
         report.check(f"placement: {name}: what waits is counted", depths == [6 * min(staleness, ITERATIONS - k) for k in range(ITERATIONS)], depths)
         for where in AHEAD:
             same(f"{where}, {staleness} ahead", runs.result(f"{where}, {staleness} ahead"), ahead)
-    for name in others:
+    for name in [*others, "a judge with delays"]:
         same(f"{name}, 2 + 1", runs.result(f"{name}, 2 + 1"), runs.result(name))
 
     # Stop and go on, also on other ranks in other roles; the queue of what is drawn goes along.
@@ -139,19 +175,34 @@ with Folder() as folder:
     long = dict(run__iterations=60, run__checkpoint_every=7, eval__every=0, schedule__max_staleness=2)
     out, beside = folder / "signalled", folder / "not_signalled"
     process = start(["train", deck, "--out", out, "--quiet"] + sets(**long, placement__generator=1, placement__actor=1), ranks=2)
-    until = time.time() + 30
-    while time.time() < until and not (os.path.exists(out + "/metrics.jsonl") and read(out + "/metrics.jsonl").count(b"\n") > 5):
-        time.sleep(0.02)
-    launcher = [int(p) for p in os.listdir("/proc") if p.isdigit() and os.path.exists(f"/proc/{p}/stat")
-                and read(f"/proc/{p}/stat").rpartition(b")")[2].split()[1:2] == [str(process.pid).encode()]]
-    for pid in launcher:
-        os.kill(pid, signal.SIGUSR1)
+    begun(out, 5)
+    for pid, name in children(process.pid):
+        if name == b"mpirun":
+            os.kill(pid, signal.SIGUSR1)
     _, errors = process.communicate()
     report.check("placement: a signal saves and exits 75", process.returncode == 75, f"{process.returncode} {errors}")
     ends = [run(["train", deck, "--out", to, "--quiet"] + sets(**long), ranks=ranks) for to, ranks in ((out, 2), (beside, 1))]
     if report.check("placement: after a signal: goes on", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
         report.check("placement: after a signal: the bits of an uninterrupted run",
                      hashes(out) == hashes(beside) and read(out + "/rollouts.jsonl") == read(beside + "/rollouts.jsonl"))
+
+    # Either role stands still: the watchdog names it.
+    for victim, role in enumerate(("generator", "actor")):
+        out = folder / f"still_{role}"
+        process = start(["train", deck, "--out", out, "--quiet"] + sets(**{**long, "run__iterations": 100000}, run__watchdog_s=WATCHDOG_S, placement__generator=1), ranks=2)
+        begun(out, 2)
+        ranks = [pid for pid, name in children(process.pid) if name == b"maxplus"]
+        os.kill(ranks[victim], signal.SIGSTOP)
+        began = time.time()
+        _, errors = process.communicate()
+        report.check(f"placement: the {role} stands still: exit 75 in time", process.returncode == 75 and time.time() - began < WATCHDOG_S + 2 + 1.5,
+                     f"{process.returncode} {time.time() - began} {errors}")
+        report.check(f"placement: the {role} that stands still is named", f"silent: rank {victim} ({role}) (its process is stopped)" in errors, errors)
+        for pid in ranks:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
     # What is printed and refused before anything is built.
     shown = run(["train", deck, "--check", "--ranks", "8"] + sets(placement__generator='"75%"'))
