@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -162,6 +163,8 @@ std::optional<std::string> Recorder::checkpoint_to_resume() {
 void Recorder::begin_files(const RunState& state, const Engine& engine, std::int64_t baseline_bytes,
                            const Algorithm& algorithm) {
   const MemoryPlan& plan = engine.memory_plan();
+  const std::int64_t planned = plan.total();
+  const auto all_planned = world_.gather_all(std::as_bytes(std::span<const std::int64_t>(&planned, 1)));
   if (!speaks()) return;
   const fs::path folder(folder_);
   // A line belongs to the state if its iteration is completed there; the line of iteration 0 and those of the warm
@@ -208,6 +211,11 @@ void Recorder::begin_files(const RunState& state, const Engine& engine, std::int
   if (!inputs_.sandbox.empty()) manifest_["sandbox"] = inputs_.sandbox;
   manifest_["restarts"] = state.restarts;
   for (const MemoryPlan::Line& line : plan.lines) manifest_["memory_plan_bytes"][line.name] = line.bytes;
+  for (std::size_t r = 0; r < all_planned.size(); ++r) {
+    std::int64_t bytes = 0;
+    std::memcpy(&bytes, all_planned[r].data(), sizeof bytes);
+    manifest_["rank_map"][r]["memory_plan_bytes"] = bytes;
+  }
   manifest_["memory_baseline_bytes"] = baseline_bytes;  // resident before anything of the plan was allocated
   manifest_["started_unix"] = unix_time();
   write_manifest("running");

@@ -61,7 +61,7 @@ class Recorder {
 
   // Collective. The checkpoint that [run] resume asks for, if there is one.
   std::optional<std::string> checkpoint_to_resume();
-  // Cuts the records back to what the state holds, writes deck.toml and manifest.json, opens the files.
+  // Collective. Cuts the records back to what the state holds, writes deck.toml and manifest.json, opens the files.
   void begin_files(const RunState& state, const Engine& engine, std::int64_t baseline_bytes,
                    const Algorithm& algorithm);
 

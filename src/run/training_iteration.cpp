@@ -50,11 +50,13 @@ TrainingRun::Trained TrainingRun::train(Collected* collected, std::int64_t itera
 // No token may be older than the schedule says, nor newer than what is trained.
 void TrainingRun::require_fresh(const Collected& collected) const {
   for (const Experience& experience : collected.experiences) {
-    for (const std::int32_t version : experience.rollout.version) {
-      const std::int64_t age = state_.policy_version - version;
+    const Rollout& rollout = experience.rollout;
+    for (std::size_t t = 0; t < rollout.version.size(); ++t) {
+      if (rollout.trainable[t] == 0) continue;
+      const std::int64_t age = state_.policy_version - rollout.version[t];
       MAXPLUS_REQUIRE(age >= 0 && age <= pipeline_.max_staleness(),
-                      fmt::format("a token of version {} where version {} is trained and max_staleness is {}", version,
-                                  state_.policy_version, pipeline_.max_staleness()));
+                      fmt::format("a token of version {} where version {} is trained and max_staleness is {}",
+                                  rollout.version[t], state_.policy_version, pipeline_.max_staleness()));
     }
   }
 }

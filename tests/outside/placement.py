@@ -139,6 +139,10 @@ with Folder() as folder:
         report.check("placement: the manifest has the roles", [r["roles"] for r in manifest["rank_map"]] == [["generator"], ["generator"], ["actor"]],
                      manifest["rank_map"])
 
+        bytes_of = [r["memory_plan_bytes"] for r in manifest["rank_map"]]
+        everything = json.loads(read(folder / "colocated_on_2_ranks/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
+        report.check("placement: ranks of one role need less memory than those of both", max(bytes_of) < everything, f"{bytes_of} {everything}")
+
     for staleness in (1, 2):
         name = f"one rank, {staleness} ahead"
         ahead = runs.result(name)
@@ -168,6 +172,12 @@ with Folder() as folder:
         if report.check(f"{name}: runs", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
             report.check(f"{name}: weights", hashes(out) == hashes(whole), f"{hashes(out)} {hashes(whole)}")
             report.check(f"{name}: rollouts", read(out + "/rollouts.jsonl") == read(whole + "/rollouts.jsonl"))
+    held = folder / "stop_1/checkpoints/iteration-000001.h5"
+    shown = run(["inspect", held, "--json"])
+    report.check("placement: a checkpoint in which rollouts wait is inspected", shown.returncode == 0
+                 and json.loads(shown.stdout)["weights_hash"] == dict(hashes(whole))[1] and "waiting/rollouts" in shown.stdout, shown.stdout[:500] + shown.stderr)
+    drawn = run(["eval", deck, "--model", held, "--json"])
+    report.check("placement: ... and evaluated", drawn.returncode == 0 and "eval_accuracy" in drawn.stdout, drawn.stderr)
     other = run(["train", deck, "--out", folder / "stop_1", "--quiet"] + sets(run__iterations=9, schedule__max_staleness=1), ranks=1)
     report.check("placement: another staleness is refused on resume", other.returncode == 78 and "max_staleness" in other.stderr, other.stderr)
 
