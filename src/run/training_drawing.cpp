@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "io/fault_hook.hpp"
 #include "roles/exchange.hpp"
 #include "run/training_run.hpp"
 
@@ -170,7 +171,10 @@ Collected TrainingRun::collect_recorded() {
 
 Collected TrainingRun::draw(std::int64_t iteration, const StopRequest& stop) {
   Collected collected;
-  if (groups_->generates()) collected = collect(iteration, stop);
+  if (groups_->generates()) {
+    fault_point("generation", world_.rank());
+    collected = collect(iteration, stop);
+  }
   collected.facts.iteration = iteration;
   return collected;
 }
@@ -179,6 +183,7 @@ bool TrainingRun::take_in(Collected collected, Spent* spent) {
   const Relay& relay = groups_->rollouts();
   if (relay.gives() || relay.takes()) {
     watchdog_->wait("rollouts from the generator");
+    fault_point("exchange", world_.rank());
     std::vector<std::byte> bytes;
     if (relay.gives()) bytes = pack_collected({&collected, 1});
     relay.pass(&bytes);

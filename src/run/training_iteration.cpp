@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "io/fault_hook.hpp"
 #include "optim/lr_schedule.hpp"
 #include "run/training_run.hpp"
 
@@ -26,6 +27,7 @@ LearningRateSchedule schedule_of(const OptimizerTable& table, std::int64_t itera
 // What networks beside the policy say of an iteration, then its updates.
 TrainingRun::Trained TrainingRun::train(Collected* collected, std::int64_t iteration) {
   Trained trained;
+  fault_point("training", world_.rank());
   if (options_.replay_file.empty()) require_fresh(*collected);
   const Timer scoring;
   if (engine_->reference() != nullptr) {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "io/fault_hook.hpp"
 #include "roles/weight_sync.hpp"
 #include "run/training_run.hpp"
 
@@ -148,6 +148,7 @@ void TrainingRun::agree_on_state(MetricsRow* row) {
 void TrainingRun::publish_weights() {
   if (!groups_->weights().is_needed()) return;
   watchdog_->wait("hand-off of weights");
+  fault_point("weight_sync", world_.rank());
   hand_off_weights(groups_->weights(), engine_->weights(), state_.policy_version);
   if (groups_->weights().takes()) engine_->policy().pack_weights();
 }

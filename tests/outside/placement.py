@@ -67,11 +67,12 @@ class Runs:
     def __init__(self, folder, deck):
         self.folder, self.deck, self.started, self.pool = folder, deck, {}, ThreadPoolExecutor(4)
 
-    def train(self, name, case, deck=None, **keys):
+    def train(self, name, case, deck=None, fault="", **keys):
         ranks, placement = case
         arguments = ["train", deck or self.deck, "--out", self.folder / name.replace(" ", "_"), "--quiet", "--progress", "none"]
         keys = {"run__iterations": ITERATIONS, **placed(placement), **keys}
-        self.started[name] = self.pool.submit(run, arguments + sets(**keys), ranks=ranks, environment=CHECKED)
+        self.started[name] = self.pool.submit(run, arguments + sets(**keys), ranks=ranks,
+                                              environment={**CHECKED, "MAXPLUS_FAULT": fault})
 
     def result(self, name):
         """(hashes, rollouts) of a run, or nothing if it failed."""
@@ -125,6 +126,13 @@ with Folder() as folder:
     for name, case in (("a judge with delays", ONE_RANK), ("a judge with delays, 2 + 1", SYNCHRONOUS["2 + 1"])):
         runs.train(name, case, deck=delayed, schedule__max_staleness=1)
 
+    # A delay, and ranks that die: {phase: rank that is struck}, of 1 + 1 ranks.
+    runs.train("a generator that is late", SYNCHRONOUS["2 + 1"], fault="generation:1:2:delay=0.5", schedule__max_staleness=2)
+    killed = {"generation": 0, "exchange": 1, "training": 1, "weight_sync": 0}
+    for phase, rank in killed.items():
+        runs.train(f"killed in {phase}", SYNCHRONOUS["1 + 1"], fault=f"{phase}:{rank}:4:kill", schedule__max_staleness=2, run__checkpoint_every=1)
+    runs.train("a checkpoint that fails", SYNCHRONOUS["1 + 1"], fault="checkpoint_write:0:60:error", schedule__max_staleness=2, run__checkpoint_every=1)
+
     expected = runs.result("one rank")
     for name in [*SYNCHRONOUS, "staleness 0"]:
         same(name, runs.result(name), expected)
@@ -160,8 +168,21 @@ with Folder() as folder:
     for name in [*others, "a judge with delays"]:
         same(f"{name}, 2 + 1", runs.result(f"{name}, 2 + 1"), runs.result(name))
 
-    # Stop and go on, also on other ranks in other roles; the queue of what is drawn goes along.
     whole = folder / "one_rank,_2_ahead"
+    bits = (hashes(whole), read(whole + "/rollouts.jsonl"))
+    same("a generator that is late", runs.result("a generator that is late"), bits)
+    for phase in killed:
+        name = f"killed in {phase}"
+        struck = runs.started[name].result()
+        report.check(f"placement: {name}: the job ends", struck.returncode not in (0, 124), struck.returncode)
+        runs.train(name, ONE_RANK if phase == "exchange" else SYNCHRONOUS["2 + 1"], schedule__max_staleness=2, run__checkpoint_every=1)
+    for phase in killed:
+        same(f"killed in {phase}, gone on", runs.result(f"killed in {phase}"), bits)
+    failed = runs.started["a checkpoint that fails"].result()
+    report.check("placement: a checkpoint that fails ends the job with 74", failed.returncode == 74 and "injected fault" in failed.stderr,
+                 f"{failed.returncode} {failed.stderr}")
+
+    # Stop and go on, also on other ranks in other roles; the queue of what is drawn goes along.
     for k, before, after in ((1, (2, dict(generator=1)), (3, dict(generator=1))), (2, (3, dict(generator='"0-1"', actor='"1-2"')), ONE_RANK),
                              (4, ONE_RANK, (2, dict(generator='"1"', actor='"0"')))):
         out = folder / f"stop_{k}"
