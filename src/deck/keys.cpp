@@ -281,6 +281,11 @@ void visit(PlacementTable& t, KeyVisitor& v) {
 }
 
 void visit(ScheduleTable& t, KeyVisitor& v) {
+  v.key(&t.granularity, Facts("granularity",
+                              "what is judged at once: all rollouts of an iteration when they have been drawn, or each "
+                              "group as soon as it has been, while others are drawn")
+                            .one_of({"iteration", "group"})
+                            .may_change());
   v.key(&t.max_staleness,
         Facts("max_staleness",
               "so many policy versions generation may be behind training: iteration k is drawn with the weights of "

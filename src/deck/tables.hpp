@@ -214,6 +214,7 @@ struct PlacementTable {
 };
 
 struct ScheduleTable {
+  std::string granularity = "iteration";  // iteration | group
   std::int64_t max_staleness = 0;
   std::string staleness = "exact";
 };

@@ -30,17 +30,18 @@ bool resamples(const Deck& deck) {
 
 }  // namespace
 
-Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
-                                      std::int64_t groups, const StopRequest& stop) {
+// This rank's share of a round's problems, which `problems` then holds.
+std::vector<GenerationRequest> TrainingRun::requests_of_rank(std::int64_t iteration, std::int64_t attempt,
+                                                             std::int64_t first_problem, std::int64_t groups,
+                                                             std::vector<Problem>* problems) const {
   const Communicator& ranks = groups_->generators();
-  std::vector<Problem> problems;
   std::vector<GenerationRequest> requests;
   const std::vector<std::int64_t> mine = dealt_to_rank(groups, ranks.rank(), ranks.size());
-  problems.reserve(mine.size());
+  problems->reserve(mine.size());
   for (std::int64_t slot : mine) {
-    problems.push_back(inputs_.train->at(inputs_.order->at(first_problem + slot)));
+    problems->push_back(inputs_.train->at(inputs_.order->at(first_problem + slot)));
     GenerationRequest request;
-    request.problem = &problems.back();
+    request.problem = &problems->back();
     request.group = (attempt << 32) | slot;
     for (std::int64_t k = 0; k < deck_.generation.group_size; ++k) {
       request.ids.push_back({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(attempt),
@@ -48,6 +49,15 @@ Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attem
     }
     requests.push_back(std::move(request));
   }
+  return requests;
+}
+
+Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
+                                      std::int64_t groups, const StopRequest& stop) {
+  const Communicator& ranks = groups_->generators();
+  std::vector<Problem> problems;
+  const std::vector<GenerationRequest> requests =
+      requests_of_rank(iteration, attempt, first_problem, groups, &problems);
 
   Collected collected;
   Collected::Facts& facts = collected.facts;
@@ -61,13 +71,28 @@ Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attem
   GenerationRule rule = generation_rule(deck_, inputs_);
   rule.version = static_cast<std::int32_t>(state_.policy_version);
   std::vector<Rollout> rollouts, greedy;
+  std::vector<const Problem*> problem_of;
+  for (const GenerationRequest& request : requests)
+    problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
+  const bool fused = deck_.schedule.granularity == "group" && assessor_ != nullptr;
+  const double judged_before = assessor_ ? assessor_->busy_seconds() : 0;
+  std::optional<Trace::Span> judging;
+  const auto hand_over = [&](std::size_t request, std::span<const Rollout> group) {
+    if (!judging) judging.emplace(*trace_, "reward", "assessment", iteration);
+    const std::size_t first = request * static_cast<std::size_t>(deck_.generation.group_size);
+    assessor_->add(first, std::span(problem_of).subspan(first, group.size()), group);
+  };
+  const auto look = [&] {
+    if (fused) assessor_->look_after();
+    return stop();
+  };
   {
     const Trace::Span span(*trace_, "generator", "generation", iteration);
-    rollouts = generator.generate(requests, rule, stop);
+    rollouts = generator.generate(requests, rule, look, fused ? RequestDone(hand_over) : RequestDone());
     // Of the call that drew the rollouts.
     const Generator::Counters& counters = generator.counters();
     if (counters.seconds > 0) facts.tail_share = 1.0 - counters.seconds_to_ninety_percent / counters.seconds;
-    if (algorithm_->needs().greedy_reward) greedy = draw_greedy(requests, rule, stop);
+    if (algorithm_->needs().greedy_reward) greedy = draw_greedy(requests, rule, look);
   }
   facts.seconds_generation = generation.seconds();
   facts.tokens_generated = generator.counters().tokens_generated - drawn_before;
@@ -77,15 +102,15 @@ Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attem
       std::any_of(rollouts.begin(), rollouts.end(), aborted) || std::any_of(greedy.begin(), greedy.end(), aborted);
   watchdog_->wait("agreement after generation");
   facts.abandoned = ranks.any(stopped_here) ? 1 : 0;
-  if (collected.abandoned()) return collected;
+  if (collected.abandoned()) {
+    if (fused) assessor_->drop();
+    return collected;
+  }
 
   watchdog_->beat("assessment");
   const Timer assessment;
-  std::optional<Trace::Span> judging(std::in_place, *trace_, "reward", "assessment", iteration);
-  std::vector<const Problem*> problem_of;
-  for (const GenerationRequest& request : requests)
-    problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
-  const std::vector<Assessment> assessments = judge(problem_of, rollouts);
+  if (!judging) judging.emplace(*trace_, "reward", "assessment", iteration);
+  const std::vector<Assessment> assessments = judge(problem_of, rollouts, fused);
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
     collected.experiences.push_back({*problem_of[i], std::move(rollouts[i]), assessments[i], {}});
   }
@@ -93,6 +118,8 @@ Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attem
   judging.reset();
   facts.seconds_assessment = assessment.seconds();
   drawing_s_ += facts.seconds_generation + facts.seconds_assessment;
+  // Beside the drawing the judge's own time counts, not the rest that is waited for.
+  if (fused) facts.seconds_assessment = std::max(facts.seconds_assessment, assessor_->busy_seconds() - judged_before);
   watchdog_->wait("exchange of experiences");
   collected.experiences = exchange_experiences(ranks, collected.experiences);
   double times[3] = {facts.seconds_generation, facts.seconds_assessment, facts.tail_share};

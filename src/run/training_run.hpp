@@ -96,13 +96,18 @@ class TrainingRun {
   Collected collect(std::int64_t iteration, const StopRequest& stop);
   Collected collect_recorded();
   Collected collect_answers(std::int64_t iteration);
+  std::vector<GenerationRequest> requests_of_rank(std::int64_t iteration, std::int64_t attempt,
+                                                  std::int64_t first_problem, std::int64_t groups,
+                                                  std::vector<Problem>* problems) const;
   Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
                            std::int64_t groups, const StopRequest& stop);
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
   Collected draw(std::int64_t iteration, const StopRequest& stop);
   bool take_in(Collected collected, Spent* spent);  // false: it was abandoned
   // training_scores.cpp: what the judge, the reward model and other networks say of rollouts.
-  std::vector<Assessment> judge(std::span<const Problem* const> problems, std::span<const Rollout> rollouts);
+  // In the order of the requests. `judged_so_far`: the judge got each group as soon as it was drawn.
+  std::vector<Assessment> judge(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
+                                bool judged_so_far);
   void add_model_scores(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
                         std::vector<Assessment>* assessments);
   std::vector<std::vector<float>> score(Transformer& transformer, std::span<const Experience* const> experiences);

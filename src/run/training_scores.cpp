@@ -71,11 +71,12 @@ void TrainingRun::tell_kept(const std::string& table, const std::string& type, d
 }
 
 // Without a judge every rollout counts, and its reward is the reward model's alone.
-std::vector<Assessment> TrainingRun::judge(std::span<const Problem* const> problems,
-                                           std::span<const Rollout> rollouts) {
+std::vector<Assessment> TrainingRun::judge(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
+                                           bool judged_so_far) {
   std::vector<Assessment> assessments(rollouts.size());
   if (assessor_) {
-    assessments = assessor_->assess(problems, rollouts, [this] {
+    if (!judged_so_far) assessor_->add(0, problems, rollouts);
+    assessments = assessor_->finish([this] {
       watchdog_->beat("assessment");
       return stop_requested();
     });
@@ -202,7 +203,7 @@ void TrainingRun::fill_greedy_rewards(std::vector<Experience>* experiences, cons
     problem_of_group.emplace(experience.rollout.group, &experience.problem);
   std::vector<const Problem*> problems;
   for (const Rollout& rollout : greedy) problems.push_back(problem_of_group.at(rollout.group));
-  const std::vector<Assessment> judged = judge(problems, greedy);
+  const std::vector<Assessment> judged = judge(problems, greedy, false);
   std::map<std::int64_t, float> reward_of_group;
   for (std::size_t i = 0; i < greedy.size(); ++i) {
     if (counts(judged[i].verdict)) reward_of_group.emplace(greedy[i].group, judged[i].reward);

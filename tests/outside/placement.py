@@ -5,6 +5,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from processes import launcher_of, ranks_of, wait_for
 from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets, start
 
 ITERATIONS = 5
@@ -33,28 +34,6 @@ for line in sys.stdin:
 WATCHDOG_S = 2
 
 report = Report()
-
-
-def children(process):
-    """Process ids of what a process started, theirs included: (id, name), by id."""
-    found, ring = [], [process]
-    while ring:
-        parent = ring.pop()
-        for entry in os.listdir("/proc"):
-            try:
-                name, _, rest = read(f"/proc/{int(entry)}/stat").partition(b"(")[2].rpartition(b") ")
-                if int(rest.split()[1]) == parent:
-                    found.append((int(entry), name))
-                    ring.append(int(entry))
-            except (ValueError, OSError):
-                continue
-    return sorted(found)
-
-
-def begun(out, iterations):
-    until = time.time() + 30
-    while time.time() < until and not (os.path.exists(out + "/metrics.jsonl") and read(out + "/metrics.jsonl").count(b"\n") > iterations):
-        time.sleep(0.02)
 
 
 def placed(keys):
@@ -206,10 +185,10 @@ with Folder() as folder:
     long = dict(run__iterations=60, run__checkpoint_every=7, eval__every=0, schedule__max_staleness=2)
     out, beside = folder / "signalled", folder / "not_signalled"
     process = start(["train", deck, "--out", out, "--quiet"] + sets(**long, placement__generator=1, placement__actor=1), ranks=2)
-    begun(out, 5)
-    for pid, name in children(process.pid):
-        if name == b"mpirun":
-            os.kill(pid, signal.SIGUSR1)
+    wait_for(out + "/metrics.jsonl", 6)
+    launcher = launcher_of(process)
+    if launcher:
+        os.kill(launcher, signal.SIGUSR1)
     _, errors = process.communicate()
     report.check("placement: a signal saves and exits 75", process.returncode == 75, f"{process.returncode} {errors}")
     ends = [run(["train", deck, "--out", to, "--quiet"] + sets(**long), ranks=ranks) for to, ranks in ((out, 2), (beside, 1))]
@@ -221,8 +200,8 @@ with Folder() as folder:
     for victim, role in enumerate(("generator", "actor")):
         out = folder / f"still_{role}"
         process = start(["train", deck, "--out", out, "--quiet"] + sets(**{**long, "run__iterations": 100000}, run__watchdog_s=WATCHDOG_S, placement__generator=1), ranks=2)
-        begun(out, 2)
-        ranks = [pid for pid, name in children(process.pid) if name == b"maxplus"]
+        wait_for(out + "/metrics.jsonl", 3)
+        ranks = ranks_of(process)
         os.kill(ranks[victim], signal.SIGSTOP)
         began = time.time()
         _, errors = process.communicate()

@@ -3,56 +3,11 @@ import os
 import signal
 import time
 
+from processes import launcher_of, ranks_of, wait_for
 from program import Folder, LEARNING_DECK, Report, hashes, read, run, sets, start
 
 report = Report()
 KEYS = dict(run__iterations=40, run__checkpoint_every=2, eval__every=0)
-
-
-def children(process):
-    """Process ids of the ranks below a launcher, found by walking /proc."""
-    parents = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                    text = file.read()
-                name, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
-                parents[int(entry)] = (int(rest[1]), name)
-            except OSError:
-                continue
-    found, ring = [], [process]
-    while ring:
-        parent = ring.pop()
-        for pid, (above, name) in parents.items():
-            if above == parent:
-                ring.append(pid)
-                if name == "maxplus":
-                    found.append(pid)
-    return sorted(found)
-
-
-def wait_for(path, lines_wanted, seconds=60):
-    end = time.time() + seconds
-    while time.time() < end:
-        if os.path.exists(path) and read(path).count(b"\n") >= lines_wanted:
-            return True
-        time.sleep(0.05)
-    return False
-
-
-def launcher_of(process):
-    """The mpirun below `timeout`."""
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                    text = file.read()
-            except OSError:
-                continue
-            if int(text[text.rindex(")") + 2:].split()[1]) == process.pid:
-                return int(entry)
-    return None
 
 
 with Folder() as folder:
@@ -74,7 +29,7 @@ with Folder() as folder:
         process = start(["train", deck, "--out", out, "--quiet"] + sets(**KEYS), ranks=2)
         ready = wait_for(out + "/metrics.jsonl", 6)
         began = time.time()
-        for pid in children(process.pid) if to_rank else [launcher_of(process)]:
+        for pid in ranks_of(process) if to_rank else [launcher_of(process)]:
             os.kill(pid, number)
         _, errors = process.communicate()
         report.check(f"stopping: {name}: exit 75", ready and process.returncode == 75, f"{process.returncode} {errors}")
@@ -96,7 +51,7 @@ with Folder() as folder:
     out = folder / "killed"
     process = start(["train", deck, "--out", out, "--quiet"] + sets(**KEYS), ranks=2)
     ready = wait_for(out + "/metrics.jsonl", 6)
-    pids = children(process.pid)
+    pids = ranks_of(process)
     os.kill(pids[1] if len(pids) > 1 else pids[0], signal.SIGKILL)
     process.communicate()
     report.check("stopping: a killed rank ends the job", ready and process.returncode != 0, process.returncode)
@@ -106,7 +61,7 @@ with Folder() as folder:
     out = folder / "stopped"
     process = start(["train", deck, "--out", out, "--quiet"] + sets(run__watchdog_s=3, **KEYS), ranks=2)
     ready = wait_for(out + "/metrics.jsonl", 6)
-    pids = children(process.pid)
+    pids = ranks_of(process)
     os.kill(pids[1], signal.SIGSTOP)
     began = time.time()
     _, errors = process.communicate()
