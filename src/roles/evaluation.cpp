@@ -48,6 +48,15 @@ Judged draw_and_judge(const EvaluationRequest& request, const GenerationRule& ru
 
 }  // namespace
 
+std::string crashes_among(std::span<const Experience> experiences) {
+  const auto crashed = [](const Experience& e) { return e.assessment.verdict == Verdict::crashed; };
+  const auto first = std::find_if(experiences.begin(), experiences.end(), crashed);
+  if (first == experiences.end()) return "";
+  return fmt::format("{} of {} judgements crashed; the first ({}): {}",
+                     std::count_if(first, experiences.end(), crashed), experiences.size(), first->rollout.id.text(),
+                     first->assessment.extracted);
+}
+
 std::pair<double, double> wilson_interval(std::int64_t n, std::int64_t c) {
   MAXPLUS_REQUIRE(n >= 1 && c >= 0 && c <= n, "a share needs 0 <= c <= n");
   constexpr double kDeviations = 1.959963984540054;  // of the normal distribution, 95 % two-sided

@@ -50,6 +50,9 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
 // The numbers of a result under their published names ("eval_accuracy", ...), whole ones apart.
 std::vector<std::pair<std::string, double>> named_values(const EvaluationResult& result);
 
+// Of those whose verdict is `crashed`: how many, and why the first; empty if there are none.
+std::string crashes_among(std::span<const Experience> experiences);
+
 // The interval of a share, c out of n, that holds the true one in 95 of 100 cases (Wilson, 1927).
 std::pair<double, double> wilson_interval(std::int64_t n, std::int64_t c);
 

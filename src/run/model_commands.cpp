@@ -244,6 +244,8 @@ EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& pa
   EvaluationRequest request = evaluation_request(asked, inputs, 0);
   request.keep = EvaluationRequest::Keep::rollouts;
   EvaluationResult result = evaluate(request, engine->generator(), assessor, world, {});
+  if (const std::string crashes = crashes_among(result.rollouts); !crashes.empty())
+    Log(world.rank(), Verbosity::normal).warning(crashes);
   for (const Experience& experience : result.rollouts) {
     result.responses.push_back(inputs.model.tokenizer ? response_text(*inputs.model.tokenizer, experience.rollout)
                                                       : std::string());

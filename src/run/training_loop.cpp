@@ -69,7 +69,7 @@ TrainingRun::Next TrainingRun::iterate() {
     recorder_->rollouts(collected.experiences, iteration);
   }
   agree_on_state(&row);
-  warn_of_unjudged(row);
+  warn_of_unjudged(row, collected.experiences);
   const double seconds = maximum_of(world_, timer.seconds());
   row.set("seconds_iteration", seconds);
   add_idle_shares(&row, spent, seconds);
@@ -166,7 +166,7 @@ void TrainingRun::require_signal() {
 }
 
 // That nothing is learned has a cause that no reward shows.
-void TrainingRun::warn_of_unjudged(const MetricsRow& row) {
+void TrainingRun::warn_of_unjudged(const MetricsRow& row, std::span<const Experience> experiences) {
   if (warned_of_unjudged_ || !row.has("verdict_gold_unusable")) return;
   const double unusable = row.number("verdict_gold_unusable"), crashed = row.number("verdict_crashed");
   if (unusable + crashed < row.number("rollouts")) return;
@@ -174,8 +174,8 @@ void TrainingRun::warn_of_unjudged(const MetricsRow& row) {
   recorder_->warn(
       fmt::format("no answer of this iteration could be judged, so nothing is learned: for {:.0f} of {:.0f} "
                   "the problem has no answer that the verifier can compare with, {:.0f} judgements crashed "
-                  "(for files: [data] answer_key)",
-                  unusable, row.number("rollouts"), crashed));
+                  "(for files: [data] answer_key){}{}",
+                  unusable, row.number("rollouts"), crashed, crashed > 0 ? ". " : "", crashes_among(experiences)));
 }
 
 }  // namespace maxplus

@@ -134,7 +134,7 @@ class TrainingRun {
   void agree_on_state(MetricsRow* row);  // what the ranks that train know becomes everybody's
   void add_idle_shares(MetricsRow* row, const Spent& spent, double seconds_iteration);
   void require_signal();
-  void warn_of_unjudged(const MetricsRow& row);
+  void warn_of_unjudged(const MetricsRow& row, std::span<const Experience> experiences);
   Next evaluate_into(MetricsRow* row, std::int64_t iteration);
   void evaluate_answers(MetricsRow* row);
   Next finish_iteration(MetricsRow row);  // evaluation if due, the line, the checkpoint

@@ -99,6 +99,7 @@ def check_limits(report, folder):
         crashed = [line for line in rollouts if line["verdict"] == "crashed"]
         called = [line for line in rollouts if "</tool>" in line["response"]]
         report.check(f"turns: {name}: a call without an answer is nobody's fault", called and len(crashed) == len(called), f"{len(crashed)} of {len(called)}; {done.stderr}")
+        report.check(f"turns: {name}: that is told with the reason", f"{len(crashed)} of {len(rollouts)} judgements crashed; the first (" in done.stderr, done.stderr)
 
 
 def check_deck(report, folder):

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "roles/exchange.hpp"
+#include "verify/verifier.hpp"
 
 namespace maxplus {
 namespace {
@@ -31,7 +32,8 @@ double by_counting(int n, int c, int k) {
 TEST(PassAtK, EqualsTheShareOfChoicesThatHoldARightAnswer) {
   for (int n = 1; n <= 8; ++n) {
     for (int c = 0; c <= n; ++c) {
-      for (int k = 1; k <= n; ++k) EXPECT_NEAR(pass_at_k(n, c, k), by_counting(n, c, k), kTolerance) << n << " " << c << " " << k;
+      for (int k = 1; k <= n; ++k)
+        EXPECT_NEAR(pass_at_k(n, c, k), by_counting(n, c, k), kTolerance) << n << " " << c << " " << k;
     }
   }
 }
@@ -62,8 +64,8 @@ bool majority(const std::vector<Assessment>& draws) {
 }
 
 TEST(Majority, IsTheMostFrequentAnswerAndTheFirstOfEqualOnes) {
-  const Assessment seven = answer("7", Verdict::correct), eight = answer("8", Verdict::wrong), none = answer("", Verdict::no_answer),
-                   ours = answer("8", Verdict::crashed);
+  const Assessment seven = answer("7", Verdict::correct), eight = answer("8", Verdict::wrong),
+                   none = answer("", Verdict::no_answer), ours = answer("8", Verdict::crashed);
   EXPECT_TRUE(majority({seven, eight, seven}));
   EXPECT_FALSE(majority({seven, eight, eight}));
   EXPECT_TRUE(majority({seven, eight}));
@@ -90,6 +92,15 @@ TEST(DealtToRank, GivesEveryItemToOneRankForAnyNumberOfRanks) {
       EXPECT_LE(most - least, 1);
     }
   }
+}
+
+TEST(Evaluation, TellsOfCrashesAndTheFirstReason) {
+  std::vector<Experience> experiences(3);
+  EXPECT_EQ(crashes_among(experiences), "");
+  experiences[1].assessment = judged(Verdict::crashed, "no program");
+  experiences[1].rollout.id = {1, 0, 2, 3};
+  experiences[2].assessment = judged(Verdict::crashed, "another");
+  EXPECT_EQ(crashes_among(experiences), "2 of 3 judgements crashed; the first (000001-00-000002-0003): no program");
 }
 
 }  // namespace
