@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 from training import conclude_by, processor, train  # noqa: E402  (the folder above is known only now)
 
-ITERATIONS, FIRST = 14, 4  # periods are medians from this iteration to the last that is drawn beside a training
+ITERATIONS, FIRST = 12, 3  # periods are medians from this iteration to the last that is drawn beside a training
 DECK = """
 title = "schedules"
 [run]
@@ -45,10 +45,10 @@ task = "operators"
 [reward]
 {judge}
 [generation]
-problems_per_iteration = 16
+problems_per_iteration = 8
 group_size = 4
-max_new_tokens = 96
-force_length = 96
+max_new_tokens = 64
+force_length = 64
 [algorithm]
 name = "grpo"
 [optimizer]
@@ -82,7 +82,7 @@ def balance(deck, folder):
     """Keys that bring training close to generation and assessment on a rank each, and by how much it differs."""
     by_rows = {rows: measure(deck, folder, f"rows_{rows}", APART + [f"generation.batch_rollouts={rows}"]) for rows in ROWS}
     tried = {(rows, epochs): epochs * m["training"] / (m["generation"] + m["assessment"]) for rows, m in by_rows.items() for epochs in EPOCHS}
-    rows, epochs = min(tried, key=lambda choice: abs(tried[choice] - 1))
+    rows, epochs = min(tried, key=lambda choice: (round(abs(tried[choice] - 1), 1), by_rows[choice[0]]["generation"]))
     return [f"generation.batch_rollouts={rows}", f"optimizer.epochs={epochs}"]
 
 
@@ -126,7 +126,7 @@ def main():
     pairs = options.parse_args().pairs
     verdicts = []
     text = ["# Generation ahead of training", "", f"`python3 validation/schedules/run.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, "
-            "2 ranks, lengths forced to 96 tokens; medians, schedules in turns."]
+            "2 ranks, lengths forced to 64 tokens; medians, schedules in turns."]
     colocated, apart, _ = SCHEDULES
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "slow_judge.py"), "w", encoding="utf-8") as file:
