@@ -17,6 +17,7 @@ check python3 validation/quickstart/run.py
 check python3 validation/determinism/run.py
 check python3 validation/verify/run.py
 check python3 validation/algorithms/learn.py
+check python3 validation/schedules/learning.py
 if command -v chromium > /dev/null; then
   browser=$(mktemp -d)
   check bash validation/report/install.sh "$browser"
