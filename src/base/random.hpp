@@ -19,6 +19,7 @@ enum class Purpose : std::uint32_t {
   random_reward = 6,    // the verifier `random`: rollout id, 0
   evaluation = 7,       // sampled evaluation: rollout id, token index
   warm_start_order = 8,
+  forced_length = 9,  // benchmarks: rollout id, draw
   test = 1000,
 };
 

@@ -16,7 +16,7 @@ namespace maxplus {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kFinishNames = {"stopped", "length", "budget", "aborted"};
+constexpr std::array<std::string_view, 4> kFinishNames = {"stopped", "length", "budget", "aborted"};  // of records
 constexpr std::array<std::string_view, kVerdicts> kVerdictNames = {"correct",       "wrong",     "no_answer",
                                                                    "gold_unusable", "timed_out", "crashed"};
 
@@ -63,7 +63,9 @@ RolloutId RolloutId::parse(std::string_view text) {
   return id;
 }
 
-std::string_view name_of(Finish finish) { return kFinishNames.at(static_cast<std::size_t>(finish)); }
+std::string_view name_of(Finish finish) {
+  return finish == Finish::parked ? "parked" : kFinishNames.at(static_cast<std::size_t>(finish));
+}
 
 Finish finish_of(std::string_view name) {
   return static_cast<Finish>(place_of(name, kFinishNames, "reason why a rollout ended"));
@@ -201,8 +203,7 @@ void visit(Archive& archive, Experience& e) {
   archive.list(e.value_target);
   archive.list(e.proximal_log_prob);
   if constexpr (Archive::kReading) {
-    if (static_cast<std::size_t>(e.rollout.finish) >= kFinishNames.size())
-      refuse("an unknown reason why a rollout ended");
+    if (e.rollout.finish > Finish::parked) refuse("an unknown reason why a rollout ended");
     if (static_cast<std::size_t>(e.assessment.verdict) >= kVerdictNames.size()) refuse("an unknown verdict");
   }
 }

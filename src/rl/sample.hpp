@@ -44,14 +44,15 @@ struct Problem {
 std::int64_t common_beginning(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& prompt,
                               std::int64_t most);
 
-enum class Finish : std::uint8_t { stopped, length, budget, aborted };  // stored, never inferred from token ids
+// Stored, never inferred from token ids. `parked`: it goes on in a later iteration; no record holds such a one.
+enum class Finish : std::uint8_t { stopped, length, budget, aborted, parked };
 std::string_view name_of(Finish finish);
-Finish finish_of(std::string_view name);  // throws Error(ExitCode::data)
+Finish finish_of(std::string_view name);  // of a record; throws Error(ExitCode::data)
 
 struct Rollout {
   RolloutId id;
   std::int64_t problem = 0;             // Problem::id
-  std::int64_t group = 0;               // attempt and slot as one number; carried, never inferred
+  std::int64_t group = 0;               // age, attempt and slot as one number; carried, never inferred
   std::vector<std::int32_t> token;      // the response, the stop token included
   std::vector<float> log_prob;          // a token, of the distribution it was drawn from
   std::vector<std::int32_t> version;    // policy version a token was drawn with

@@ -1,5 +1,7 @@
 #include "roles/assessor.hpp"
 
+#include <map>
+
 #include "base/error.hpp"
 #include "verify/response_text.hpp"
 
@@ -33,9 +35,11 @@ std::vector<Assessment> Assessor::finish(const StopRequest& poll) {
   std::vector<Assessment> results = pool_.finish([&poll] {
     if (poll) poll();
   });
-  std::vector<Assessment> assessments(place_.size() + faulty_.size());
-  for (std::size_t k = 0; k < place_.size(); ++k) assessments.at(place_[k]) = std::move(results[k]);
-  for (auto& [place, assessment] : faulty_) assessments.at(place) = std::move(assessment);
+  std::map<std::size_t, Assessment> by_place;
+  for (std::size_t k = 0; k < place_.size(); ++k) by_place.emplace(place_[k], std::move(results[k]));
+  for (auto& [place, assessment] : faulty_) by_place.emplace(place, std::move(assessment));
+  std::vector<Assessment> assessments;
+  for (auto& [place, assessment] : by_place) assessments.push_back(std::move(assessment));
   place_.clear();
   faulty_.clear();
   return assessments;

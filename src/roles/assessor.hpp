@@ -25,7 +25,7 @@ class Assessor {
                                  const StopRequest& poll);
 
   // The same in parts that come in any order while the caller does something else (VerifierPool::add): rollouts that
-  // stand in the whole list from `first` on.
+  // stand in the whole list from `first` on. It may have gaps: finish() tells of those that were added, in its order.
   void add(std::size_t first, std::span<const Problem* const> problems, std::span<const Rollout> rollouts);
   void look_after() { pool_.look_after(); }
   void drop();

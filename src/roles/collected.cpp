@@ -44,6 +44,7 @@ std::vector<std::byte> pack_collected(std::span<const Collected> list) {
     put(&bytes, &one.facts, sizeof one.facts);
     put_sized(&bytes, std::as_bytes(std::span<const std::uint8_t>(one.dropped)));
     put_sized(&bytes, pack(one.experiences));
+    put_sized(&bytes, pack(one.parked));
   }
   return bytes;
 }
@@ -58,6 +59,8 @@ std::vector<Collected> unpack_collected(std::span<const std::byte> bytes) {
     if (!dropped.empty()) std::memcpy(one.dropped.data(), dropped.data(), dropped.size());
     const std::span<const std::byte> experiences = take_sized(&bytes);
     one.experiences = unpack(experiences.data(), experiences.size());
+    const std::span<const std::byte> parked = take_sized(&bytes);
+    one.parked = unpack(parked.data(), parked.size());
     if (one.dropped.size() != one.experiences.size())
       throw Error(ExitCode::protocol, "collected rollouts do not fit what is said of them");
   }

@@ -1,5 +1,6 @@
 #pragma once
-// One iteration's judged rollouts, as they go from the ranks that draw to those that train, and wait between them.
+// One iteration's judged rollouts, as they go from the ranks that draw to those that train, and wait between them; and
+// those that were parked in it, which are to go on in the next.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +14,14 @@ namespace maxplus {
 struct Collected {
   std::vector<Experience> experiences;  // in rollout order, the same on every rank
   std::vector<std::uint8_t>
-      dropped;  // 1: a rollout that is not trained on, its group had no spread or was one too many
+      dropped;                     // 1: a rollout that is not trained on, its group had no spread or was one too many
+  std::vector<Experience> parked;  // whole groups, not judged: a member has not ended. Likewise ordered
   struct Facts {
     std::int64_t iteration = 0;  // that it is for
     std::int64_t groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
     std::int64_t problems_taken = 0;  // from the run's order
     std::int64_t tokens_generated = 0, tokens_processed = 0;
+    std::int64_t groups_parked = 0, rollouts_parked = 0;  // rollouts that go on, groups that wait for them
     double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
     std::int64_t abandoned = 0;  // 1: a stop was asked for; nothing of this may be used
   } facts;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/exact_math.hpp"
 #include "base/timer.hpp"
 #include "ops/attention.hpp"
 #include "ops/elementwise.hpp"
@@ -33,6 +35,18 @@ std::int64_t common_tokens(std::span<const GenerationRequest> requests) {
 }
 
 }  // namespace
+
+std::int64_t forced_length(const GenerationRule& rule, const RolloutId& id) {
+  if (!(rule.force_length_sigma > 0)) return rule.force_length;
+  constexpr double kTurn = 6.283185307179586;
+  // Box and Muller (1958), with a first number that is never 0.
+  const auto u = [&](std::uint64_t which) {
+    return uniform_double(rule.seed, Purpose::forced_length, id.packed(), which);
+  };
+  const double normal = std::sqrt(-2 * exact_log(1 - u(0))) * exact_cos(kTurn * u(1));
+  const double length = static_cast<double>(rule.force_length) * exact_exp(rule.force_length_sigma * normal);
+  return std::clamp<std::int64_t>(std::llround(std::min(length, 1e15)), 1, rule.max_new_tokens);
+}
 
 std::int64_t Generator::pages(const Limits& limits) {
   return limits.rows * pages_of(limits.prompt_tokens + limits.new_tokens) +
@@ -66,31 +80,16 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   done_ = done;
   prompts_.clear();
   waiting_.clear();
-  limit_.clear();
+  bounds_.clear();
   ended_ = 0;
   std::vector<Rollout> rollouts;
-  std::size_t total = 0;
-  for (const GenerationRequest& request : requests) total += request.ids.size();
-  rollouts.reserve(total);
-  for (const GenerationRequest& request : requests) {
-    asked_.push_back({rollouts.size(), request.ids.size(), request.ids.size()});
-    for (const RolloutId& id : request.ids) {
-      Rollout rollout;
-      rollout.id = id;
-      rollout.problem = request.problem->id;
-      rollout.group = request.group;
-      rollout.finish = Finish::aborted;
-      rollouts.push_back(std::move(rollout));
-      problem_.push_back(request.problem);
-      request_of_.push_back(asked_.size() - 1);
-      limit_.push_back(request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens)
-                                                  : rule.max_new_tokens);
-    }
-  }
+  take_on(requests, rule, &rollouts);
+  const std::size_t total = rollouts.size();
 
   turns_.reset();
   if (rule.environment != nullptr) {
     MAXPLUS_REQUIRE(rule.tokenizer != nullptr, "an environment needs a tokenizer");
+    MAXPLUS_REQUIRE(rule.token_budget == 0, "the turns of a parked rollout are not kept");
     turns_ = std::make_unique<Turns>(*rule.environment, *rule.tokenizer, total);
   }
 
@@ -126,6 +125,41 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   return rollouts;
 }
 
+// Lists the members of all requests; those that ended in an earlier call are done with.
+void Generator::take_on(std::span<const GenerationRequest> requests, const GenerationRule& rule,
+                        std::vector<Rollout>* rollouts) {
+  std::size_t total = 0;
+  for (const GenerationRequest& request : requests) total += request.ids.size();
+  rollouts->reserve(total);
+  for (const GenerationRequest& request : requests) {
+    const bool begun = !request.begun.empty();
+    MAXPLUS_REQUIRE(!begun || request.begun.size() == request.ids.size(), "a group goes on with other members");
+    asked_.push_back({rollouts->size(), request.ids.size(), request.ids.size()});
+    for (std::size_t i = 0; i < request.ids.size(); ++i) {
+      Rollout rollout = begun ? request.begun[i] : Rollout();
+      if (!begun || rollout.finish == Finish::parked) {
+        rollout.finish = Finish::aborted;
+      } else {
+        --asked_.back().open;
+        ++ended_;
+      }
+      rollout.id = request.ids[i];
+      rollout.problem = request.problem->id;
+      rollout.group = request.group;
+      problem_.push_back(request.problem);
+      request_of_.push_back(asked_.size() - 1);
+      Bounds bounds;
+      bounds.end =
+          request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens) : rule.max_new_tokens;
+      if (rule.force_length > 0) bounds.end = forced_length(rule, rollout.id);
+      bounds.park = rule.token_budget > 0 ? std::ssize(rollout.token) + rule.token_budget : bounds.end;
+      bounds_.push_back(bounds);
+      rollouts->push_back(std::move(rollout));
+    }
+    MAXPLUS_REQUIRE(asked_.back().open > 0, "a group that has ended is drawn once more");
+  }
+}
+
 // Reserves pages for `tokens` and computes pieces of them until at most `most` are left, which it returns.
 std::span<const std::int32_t> Generator::compute_until(std::int64_t most, KvCache::Sequence& sequence,
                                                        std::span<const std::int32_t> tokens) {
@@ -155,7 +189,7 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
     if (!first && (members >= limits_.rows || tokens + own > limits_.prefill_tokens)) break;
     if (static_cast<std::int64_t>(live + chosen.size()) >= waiting_prompts(limits_)) break;
     chosen.push_back(r);
-    members += static_cast<std::int64_t>(requests[r].ids.size());
+    members += static_cast<std::int64_t>(asked_[r].open);
     tokens += own;
   }
   if (chosen.empty()) return;
@@ -169,7 +203,7 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
     prompt_of[i] = before + i;
     const std::span<const std::int32_t> tokens_of_prompt(requests[chosen[i]].problem->prompt);
     Prompt& prompt = prompts_[prompt_of[i]];
-    prompt.members_left = static_cast<std::int64_t>(requests[chosen[i]].ids.size());
+    prompt.members_left = static_cast<std::int64_t>(asked_[chosen[i]].open);
     // The common tokens fill whole pages, so that a fork takes none.
     cache_.fork(stream_, common_, prompt.sequence);
     // A prompt longer than one computation goes through in pieces; it then is the only one chosen.
@@ -179,24 +213,29 @@ void Generator::prefill(std::span<const GenerationRequest> requests, const Gener
   }
   logits = transformer_.extend(cache_, extensions);
 
-  // The first token of every member from its prompt's last row.
+  // The first token of every new member from its prompt's last row.
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const GenerationRequest& request = requests[chosen[i]];
     const TensorView row = logits.rows(static_cast<std::int64_t>(i), 1);
     for (const RolloutId& id : request.ids) {
-      Rollout& rollout = (*rollouts)[*next_rollout];
+      const std::size_t member = (*next_rollout)++;
+      Rollout& rollout = (*rollouts)[member];
+      if (rollout.finish != Finish::aborted) continue;
+      if (!rollout.token.empty()) {
+        waiting_.push_back({member, prompt_of[i]});
+        continue;
+      }
       std::int32_t token = 0;
       float log_prob = 0;
       const float u = uniform(rule.seed, rule.purpose, id.packed(), 0);
       draw(row, {&u, 1}, rule, {&token, 1}, {&log_prob, 1});
       ++counters_.tokens_generated;
-      if (append(&rollout, limit_[*next_rollout], token, log_prob, rule)) {
-        end_rollout(*next_rollout, *rollouts);
+      if (append(&rollout, bounds_[member], token, log_prob, rule)) {
+        end_rollout(member, *rollouts);
         if (--prompts_[prompt_of[i]].members_left == 0) cache_.release(prompts_[prompt_of[i]].sequence);
       } else {
-        waiting_.push_back({*next_rollout, prompt_of[i]});
+        waiting_.push_back({member, prompt_of[i]});
       }
-      ++*next_rollout;
     }
   }
   *next_request = chosen.back() + 1;
@@ -209,8 +248,11 @@ void Generator::admit(const std::vector<Rollout>& rollouts) {
     Row row;
     row.rollout = member.rollout;
     row.prompt_length = prompt.sequence.length;
-    MAXPLUS_REQUIRE(!rollouts[member.rollout].token.empty(), "a member waits without its first token");
+    const std::span<const std::int32_t> tokens(rollouts[member.rollout].token);
+    MAXPLUS_REQUIRE(!tokens.empty(), "a member waits without its first token");
     MAXPLUS_REQUIRE(cache_.fork(stream_, prompt.sequence, row.sequence), "no page for a fork");
+    // Of one that was parked: all but the newest token, which the next decoding step computes.
+    if (tokens.size() > 1) compute_until(0, row.sequence, tokens.first(tokens.size() - 1));
     rows_.push_back(std::move(row));
     waiting_.pop_front();
     if (--prompt.members_left == 0) cache_.release(prompt.sequence);
@@ -226,7 +268,9 @@ void Generator::end_rollout(std::size_t rollout, const std::vector<Rollout>& rol
   ++ended_;
   const std::size_t request = request_of_[rollout];
   Asked& asked = asked_[request];
-  if (--asked.open == 0 && done_) done_(request, std::span(rollouts).subspan(asked.first, asked.count));
+  asked.parked = asked.parked || rollouts[rollout].finish == Finish::parked;
+  if (--asked.open == 0 && !asked.parked && done_)
+    done_(request, std::span(rollouts).subspan(asked.first, asked.count));
 }
 
 // Takes rows with a new call out of the batch, and puts those back that were answered. Each row was decoded once since
@@ -264,7 +308,7 @@ bool Generator::go_on(Row& row, Turns::Continuation more, const GenerationRule& 
   rollout->fault = std::move(more.fault);
   rollout->finish = Finish::budget;
   if (!rollout->fault.empty()) return false;
-  const std::size_t before = rollout->token.size(), limit = static_cast<std::size_t>(limit_[row.rollout]);
+  const std::size_t before = rollout->token.size(), limit = static_cast<std::size_t>(bounds_[row.rollout].end);
   if (more.ends && !rule.stop.empty()) {
     more.token = {rule.stop.front()};
     rollout->finish = Finish::stopped;
@@ -300,7 +344,7 @@ void Generator::decode_step(const GenerationRule& rule, std::vector<Rollout>* ro
   draw(logits, uniforms, rule, tokens, log_probs);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (append(&(*rollouts)[rows_[i].rollout], limit_[rows_[i].rollout], tokens[i], log_probs[i], rule)) {
+    if (append(&(*rollouts)[rows_[i].rollout], bounds_[rows_[i].rollout], tokens[i], log_probs[i], rule)) {
       end_row(rows_[i], *rollouts);
     } else {
       if (kept != i) rows_[kept] = std::move(rows_[i]);
@@ -323,27 +367,24 @@ void Generator::draw(TensorView logits, std::span<const float> uniform, const Ge
   ops::copy_to_host(stream_, log_prob.data(), log_prob_.rows(0, rows));
 }
 
-bool Generator::append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob,
+bool Generator::append(Rollout* rollout, const Bounds& bounds, std::int32_t token, float log_prob,
                        const GenerationRule& rule) const {
   rollout->token.push_back(token);
   rollout->log_prob.push_back(log_prob);
   rollout->version.push_back(rule.version);
   rollout->trainable.push_back(1);
   const auto length = static_cast<std::int64_t>(rollout->token.size());
-  if (rule.force_length > 0) {
-    if (length < rule.force_length) return false;
-    rollout->finish = Finish::length;
-    return true;
-  }
-  if (std::find(rule.stop.begin(), rule.stop.end(), token) != rule.stop.end()) {
+  const bool stops = std::find(rule.stop.begin(), rule.stop.end(), token) != rule.stop.end();
+  if (stops && rule.force_length == 0) {
     rollout->finish = Finish::stopped;
-    return true;
-  }
-  if (length >= limit) {
+  } else if (length >= bounds.end) {
     rollout->finish = Finish::length;
-    return true;
+  } else if (length >= bounds.park) {
+    rollout->finish = Finish::parked;
+  } else {
+    return false;
   }
-  return false;
+  return true;
 }
 
 }  // namespace maxplus

@@ -8,6 +8,9 @@
 //
 // With an environment a rollout that has made a call leaves the batch until it is answered, while the others go on. The
 // answer's tokens are foreign: they count in lengths and draws go on behind them, but nobody drew or trains them.
+//
+// With a token budget a rollout that has used it up is parked, and a later call goes on behind its last token: prompt
+// and tokens are computed again with the weights of that call, what was drawn stays as it is.
 
 #include <cstdint>
 #include <deque>
@@ -32,6 +35,7 @@ struct GenerationRequest {
   const Problem* problem = nullptr;
   std::int64_t group = 0;
   std::vector<RolloutId> ids;
+  std::vector<Rollout> begun;       // the same members as an earlier call left them; empty: none has begun
   std::int64_t max_new_tokens = 0;  // where the context leaves less room than the rule allows; 0: the rule's
 };
 
@@ -39,6 +43,8 @@ struct GenerationRule {
   ops::SamplingRule sampling;
   std::int64_t max_new_tokens = 0;
   std::int64_t force_length = 0;   // > 0: stop tokens end nothing, every rollout has so many tokens
+  double force_length_sigma = 0;   // or, above 0, as many as forced_length says
+  std::int64_t token_budget = 0;   // new tokens of a rollout in one call; 0: no limit
   std::vector<std::int32_t> stop;  // token ids
   std::uint64_t seed = 1;
   Purpose purpose = Purpose::sampling;
@@ -47,10 +53,13 @@ struct GenerationRule {
   const Tokenizer* tokenizer = nullptr;      // of calls and answers
 };
 
+// Lognormal about force_length, from 1 to max_new_tokens; of (seed, id) alone.
+std::int64_t forced_length(const GenerationRule& rule, const RolloutId& id);
+
 // Asked between decoding steps; true: give up at once.
 using StopRequest = std::function<bool()>;
 
-// Called as soon as the last rollout of a request has ended, between decoding steps.
+// Called as soon as the last rollout of a request has ended, between decoding steps; never if one of them is parked.
 using RequestDone = std::function<void(std::size_t request, std::span<const Rollout> rollouts)>;
 
 class Generator {
@@ -72,6 +81,7 @@ class Generator {
 
   // Rollouts of all requests, in the order of requests and ids. An abandoned call (stop) returns what ended before;
   // the others carry Finish::aborted. Drops all cached keys and values first: weights may have changed.
+  // What had ended in an earlier call comes back as it was.
   std::vector<Rollout> generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
                                 const StopRequest& stop, const RequestDone& done = {});
 
@@ -97,8 +107,13 @@ class Generator {
   };
   struct Asked {  // of a request
     std::size_t first = 0, count = 0, open = 0;
+    bool parked = false;
+  };
+  struct Bounds {  // of a rollout's tokens
+    std::int64_t end = 0, park = 0;
   };
 
+  void take_on(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::vector<Rollout>* rollouts);
   std::span<const std::int32_t> compute_until(std::int64_t most, KvCache::Sequence& sequence,
                                               std::span<const std::int32_t> tokens);
   void prefill(std::span<const GenerationRequest> requests, const GenerationRule& rule, std::size_t* next_request,
@@ -112,7 +127,7 @@ class Generator {
   void end_rollout(std::size_t rollout, const std::vector<Rollout>& rollouts);
   void decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // Records a drawn token; true when the rollout has ended.
-  bool append(Rollout* rollout, std::int64_t limit, std::int32_t token, float log_prob,
+  bool append(Rollout* rollout, const Bounds& bounds, std::int32_t token, float log_prob,
               const GenerationRule& rule) const;
   void draw(TensorView logits, std::span<const float> uniform, const GenerationRule& rule,
             std::span<std::int32_t> token, std::span<float> log_prob);
@@ -131,7 +146,7 @@ class Generator {
   std::unique_ptr<Turns> turns_;  // null: no environment
   std::vector<Prompt> prompts_;
   std::deque<Waiting> waiting_;
-  std::vector<std::int64_t> limit_;  // new tokens of each rollout
+  std::vector<Bounds> bounds_;  // of each rollout
   std::int64_t ended_ = 0;
   Counters counters_;
 };

@@ -84,6 +84,7 @@ TEST(Names, OfVerdictsAndFinishesReadBack) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(finish_of(name_of(static_cast<Finish>(i))), static_cast<Finish>(i));
   EXPECT_EQ(code_of([] { verdict_of("right"); }), ExitCode::data);
   EXPECT_EQ(code_of([] { finish_of(""); }), ExitCode::data);
+  EXPECT_EQ(code_of([] { finish_of(name_of(Finish::parked)); }), ExitCode::data) << "no record holds one";
 }
 
 TEST(Pack, KeepsEveryBit) {

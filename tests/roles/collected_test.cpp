@@ -29,6 +29,8 @@ std::vector<Collected> two_iterations() {
   list[0].facts.iteration = 5;
   list[0].facts.groups = 2;
   list[0].facts.seconds_generation = 0.125;
+  list[0].parked = {of_group(7, 0), of_group(7, 1)};
+  list[0].parked[1].rollout.finish = Finish::parked;
   list[1].facts.abandoned = 1;
   return list;
 }
@@ -41,6 +43,9 @@ TEST(Collected, ComesBackAsItWas) {
   EXPECT_EQ(back[0].facts.iteration, 5);
   EXPECT_EQ(back[0].dropped, list[0].dropped);
   EXPECT_EQ(back[0].experiences[2].rollout.version, (std::vector<std::int32_t>{3, 4}));
+  ASSERT_EQ(back[0].parked.size(), 2u);
+  EXPECT_EQ(back[0].parked[0].rollout.finish, Finish::stopped);
+  EXPECT_EQ(back[0].parked[1].rollout.finish, Finish::parked);
   EXPECT_TRUE(back[1].abandoned());
   EXPECT_TRUE(unpack_collected({}).empty());
 }
