@@ -152,6 +152,12 @@ void visit(GenerationTable& t, KeyVisitor& v) {
   v.key(&t.stop, Facts("stop", "token texts that end an answer; empty: the tokenizer's end token"));
   v.key(&t.force_length,
         Facts("force_length", "for benchmarks: every rollout has so many tokens; 0: off").from(0, kLong));
+  v.key(
+      &t.force_length_sigma,
+      Facts("force_length_sigma",
+            "of force_length: lengths are lognormal with this sigma about that median, at most max_new_tokens; 0: all "
+            "the same")
+          .within(0, 10));
   v.key(&t.batch_rollouts, Facts("batch_rollouts", "rows decoded together on a rank; changes no bit").from(1, 65536));
   v.key(&t.zero_spread, Facts("zero_spread", "groups whose rewards are all equal: keep, drop, or drop and draw others")
                             .one_of({"keep", "drop", "resample"}));
@@ -295,6 +301,11 @@ void visit(ScheduleTable& t, KeyVisitor& v) {
       &t.staleness,
       Facts("staleness", "exact: every iteration is drawn with the version that max_staleness says, whatever the time")
           .one_of({"exact"}));
+  v.key(&t.token_budget,
+        Facts("token_budget",
+              "new tokens that a rollout gets in one iteration; one that has not ended then goes on in the next, with "
+              "the newer weights; 0: no limit")
+            .from(0, kLong));
 }
 
 template <class Table>

@@ -102,6 +102,7 @@ struct GenerationTable {
   std::int64_t max_new_tokens = 128;
   std::vector<std::string> stop;     // token texts; empty: the tokenizer's end token
   std::int64_t force_length = 0;     // benchmarks: every rollout has so many tokens
+  double force_length_sigma = 0;     // their lengths: lognormal with this sigma about that median
   std::int64_t batch_rollouts = 64;  // rows decoded together on a rank
   std::string zero_spread = "keep";  // keep | drop | resample
   std::int64_t resample_rounds = 4;  // of zero_spread = "resample" (dynamic sampling)
@@ -217,6 +218,7 @@ struct ScheduleTable {
   std::string granularity = "iteration";  // iteration | group
   std::int64_t max_staleness = 0;
   std::string staleness = "exact";
+  std::int64_t token_budget = 0;  // new tokens of a rollout in an iteration; 0: no limit
 };
 
 struct Deck {

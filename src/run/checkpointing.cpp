@@ -50,20 +50,36 @@ Places places(const Deck& deck, Engine& engine) {
   return result;
 }
 
-constexpr const char* kWaitingTensor = "waiting/rollouts";
-constexpr const char* kWaitingBytes = "waiting_bytes";
+// Bytes in a checkpoint: a tensor, and the number that tells how many.
+struct StoredBytes {
+  const char *tensor, *count;
+};
+constexpr StoredBytes kWaiting{"waiting/rollouts", "waiting_bytes"};
+constexpr StoredBytes kParked{"parked/rollouts", "parked_bytes"};
 constexpr std::size_t kBytesOfNumber = 3;  // a float holds every whole number below 2^24
 
-// Of a checkpoint without any: nothing waits.
-std::vector<Collected> read_waiting(const std::string& path, const CheckpointHeader& header,
-                                    const Communicator& actors) {
-  const auto size = header.integers.find(kWaitingBytes);
+// Of a checkpoint without any: none.
+std::vector<std::byte> read_bytes(const std::string& path, const CheckpointHeader& header, const StoredBytes& stored,
+                                  const Communicator& actors) {
+  const auto size = header.integers.find(stored.count);
   if (size == header.integers.end()) return {};
   const auto bytes = static_cast<std::size_t>(size->second);
   std::vector<float> numbers((bytes + kBytesOfNumber - 1) / kBytesOfNumber);
-  const CheckpointTarget target{kWaitingTensor, numbers};
+  const CheckpointTarget target{stored.tensor, numbers};
   read_checkpoint(path, actors.handle(), {&target, 1});
-  return unpack_collected(bytes_of_numbers(numbers, bytes));
+  return bytes_of_numbers(numbers, bytes);
+}
+
+// `numbers` must live as long as the contents.
+void add_bytes(const StoredBytes& stored, std::span<const std::byte> bytes, std::vector<float>* numbers,
+               CheckpointContents* contents) {
+  *numbers = numbers_of_bytes(bytes);
+  contents->tensors.push_back({stored.tensor, *numbers});
+  contents->integers[stored.count] = std::ssize(bytes);
+}
+
+std::vector<Experience> unpack_parked(std::span<const std::byte> bytes) {
+  return bytes.empty() ? std::vector<Experience>() : unpack(bytes.data(), bytes.size());
 }
 
 // What ranks that train hold of a run.
@@ -135,16 +151,15 @@ std::vector<Fault> changed_inputs(const std::string& path, const std::string& be
 
 CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
                                      const RunInputs& inputs, Engine& engine, const RoleGroups& groups,
-                                     std::span<const Collected> waiting, std::set<std::string>* verified) {
+                                     const UnderWay& rollouts, std::set<std::string>* verified) {
   CheckpointContents contents;
   contents.iteration = state.iteration;
   for (const auto& [name, values] : places(deck, engine)) contents.tensors.push_back({name, values});
-  std::vector<float> numbers;
-  if (!waiting.empty()) {
-    const std::vector<std::byte> bytes = pack_collected(waiting);
-    numbers = numbers_of_bytes(bytes);
-    contents.tensors.push_back({kWaitingTensor, numbers});
-    contents.integers[kWaitingBytes] = std::ssize(bytes);
+  std::vector<float> waiting, parked;
+  if (!rollouts.waiting.empty()) add_bytes(kWaiting, pack_collected(rollouts.waiting), &waiting, &contents);
+  if (!rollouts.parked.empty()) {
+    const std::vector<Experience> groups_parked(rollouts.parked.begin(), rollouts.parked.end());
+    add_bytes(kParked, pack(groups_parked), &parked, &contents);
   }
   contents.state = state.to_json().dump();
   contents.texts[kModelConfigText] = write_model_config(inputs.model.config).dump();
@@ -187,12 +202,16 @@ LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const R
   run.state = RunState::from_json(nlohmann::json::parse(header.state));
   if (groups.trains()) {
     load_training(path, text(kWeightsHashText), run.state, deck, engine, groups.actors());
-    run.waiting = read_waiting(path, header, groups.actors());
+    run.waiting = unpack_collected(read_bytes(path, header, kWaiting, groups.actors()));
+    run.parked = unpack_parked(read_bytes(path, header, kParked, groups.actors()));
   }
   if (groups.weights().is_needed()) {
     std::vector<std::byte> bytes = groups.trains() ? pack_collected(run.waiting) : std::vector<std::byte>();
     groups.weights().pass(&bytes);
     if (!groups.trains()) run.waiting = unpack_collected(bytes);
+    bytes = groups.trains() ? pack(run.parked) : std::vector<std::byte>();
+    groups.weights().pass(&bytes);
+    if (!groups.trains()) run.parked = unpack_parked(bytes);
   }
   return run;
 }

@@ -4,8 +4,8 @@
 // Tensors: "weights/NAME", "first_moment/NAME", "second_moment/NAME" and, with a reference that no file holds,
 // "reference/NAME", for every published parameter name; "critic/NAME", "critic_first_moment/NAME" and
 // "critic_second_moment/NAME" of a critic with a network of its own. "waiting/rollouts": what was drawn and not trained
-// on when a schedule draws ahead, three bytes a number. Texts: the network's config, tokenizer, the published files
-// that travel along, effective deck, build.
+// on when a schedule draws ahead; "parked/rollouts": groups that are to go on in the next iteration; three bytes a
+// number. Texts: the network's config, tokenizer, the published files that travel along, effective deck, build.
 
 #include <cstdint>
 #include <set>
@@ -42,14 +42,21 @@ std::vector<Fault> changed_inputs(const std::string& path, const std::string& be
 std::vector<float> numbers_of_bytes(std::span<const std::byte> bytes);
 std::vector<std::byte> bytes_of_numbers(std::span<const float> numbers, std::size_t bytes);
 
-// Collective over the ranks that train; they hold the state. `waiting` as on every one of them.
+// What of the rollouts is under way, the same on every rank that trains: drawn and not trained on; not yet drawn whole.
+struct UnderWay {
+  std::span<const Collected> waiting;
+  std::span<const Experience> parked;
+};
+
+// Collective over the ranks that train; they hold the state.
 CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
                                      const RunInputs& inputs, Engine& engine, const RoleGroups& groups,
-                                     std::span<const Collected> waiting, std::set<std::string>* verified);
+                                     const UnderWay& rollouts, std::set<std::string>* verified);
 
 struct LoadedRun {
   RunState state;
   std::vector<Collected> waiting;
+  std::vector<Experience> parked;
 };
 // Collective over the world. Fills weights, moments, reference and the optimizer's step of ranks that train; what the
 // others need of the weights is handed to them as in the loop. Throws Error(config), with all of them, where the deck

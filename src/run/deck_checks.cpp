@@ -15,6 +15,7 @@
 #include "rl/algorithms/algorithm.hpp"
 #include "run/critic_checks.hpp"
 #include "run/data_checks.hpp"
+#include "run/partial_rollouts.hpp"
 #include "run/reference_checks.hpp"
 #include "run/reward_model_checks.hpp"
 #include "run/role_placement.hpp"
@@ -246,6 +247,10 @@ void Checker::room() {
         fmt::format("[generation] force_length = {} is more than max_new_tokens = {}", g.force_length,
                     g.max_new_tokens),
         "at most max_new_tokens", fmt::format("max_new_tokens = {}", g.force_length));
+  } else if (g.force_length == 0 && g.force_length_sigma > 0 && clear({"generation.force_length_sigma"})) {
+    add("generation.force_length_sigma",
+        fmt::format("[generation] force_length_sigma = {} is given without force_length", g.force_length_sigma),
+        "the median of the lengths", fmt::format("force_length = {}", std::max<std::int64_t>(1, g.max_new_tokens / 4)));
   } else if (g.force_length > 0 && deck_.environment) {
     add("generation.force_length", "[generation] force_length is given together with [environment]",
         "one of them: an environment's answers have their own lengths", "remove one of them");
@@ -411,6 +416,8 @@ void Checker::placement() {
   check_placement(deck_, ranks_, found);
   if (found.empty()) actors_ = static_cast<int>(role_map_of(deck_, ranks_).actors().size());
   for (Fault& fault : found) faults_.push_back(std::move(fault));
+  if (clear({"generation", "generation.max_new_tokens", "generation.force_length", "environment"}))
+    check_token_budget(deck_, faults_);
 }
 
 }  // namespace

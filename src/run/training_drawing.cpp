@@ -1,5 +1,6 @@
 // What goes into an iteration: rollouts are drawn and judged on the ranks that generate, in rounds where groups without
-// spread are drawn anew, and handed to the ranks that train.
+// spread are drawn anew, and handed to the ranks that train. Groups that go on in the next iteration are handed over as
+// they are.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "base/error.hpp"
 #include "io/fault_hook.hpp"
 #include "roles/exchange.hpp"
+#include "run/partial_rollouts.hpp"
 #include "run/training_run.hpp"
 
 namespace maxplus {
@@ -30,47 +32,61 @@ bool resamples(const Deck& deck) {
 
 }  // namespace
 
-// This rank's share of a round's problems, which `problems` then holds.
-std::vector<GenerationRequest> TrainingRun::requests_of_rank(std::int64_t iteration, std::int64_t attempt,
-                                                             std::int64_t first_problem, std::int64_t groups,
-                                                             std::vector<Problem>* problems) const {
+// This rank's share of what is parked and of a round's problems, which `problems` then holds. Any dealing gives the
+// same bits; those that are parked come first, with the longest way behind them.
+std::vector<GenerationRequest> TrainingRun::requests_of_rank(const Round& round, std::vector<Problem>* problems) const {
   const Communicator& ranks = groups_->generators();
+  const auto parked = groups_of(parked_);
   std::vector<GenerationRequest> requests;
-  const std::vector<std::int64_t> mine = dealt_to_rank(groups, ranks.rank(), ranks.size());
+  const std::vector<std::int64_t> mine = dealt_to_rank(std::ssize(parked) + round.groups, ranks.rank(), ranks.size());
   problems->reserve(mine.size());
-  for (std::int64_t slot : mine) {
-    problems->push_back(inputs_.train->at(inputs_.order->at(first_problem + slot)));
+  for (const std::int64_t place : mine) {
+    if (place < std::ssize(parked)) {
+      const auto& [begin, end] = parked[static_cast<std::size_t>(place)];
+      const std::span<const Experience> group = std::span<const Experience>(parked_).subspan(begin, end - begin);
+      problems->push_back(group.front().problem);
+      requests.push_back(going_on_with(group, &problems->back(), round.iteration));
+      continue;
+    }
+    const std::int64_t slot = place - std::ssize(parked);
+    problems->push_back(inputs_.train->at(inputs_.order->at(round.first + slot)));
     GenerationRequest request;
     request.problem = &problems->back();
-    request.group = (attempt << 32) | slot;
     for (std::int64_t k = 0; k < deck_.generation.group_size; ++k) {
-      request.ids.push_back({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(attempt),
+      request.ids.push_back({static_cast<std::uint32_t>(round.iteration), static_cast<std::uint32_t>(round.attempt),
                              static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(k)});
     }
+    request.group = group_number(round.iteration, request.ids.front());
     requests.push_back(std::move(request));
   }
   return requests;
 }
 
-Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
-                                      std::int64_t groups, const StopRequest& stop) {
+GenerationRule TrainingRun::drawing_rule(std::int64_t iteration) const {
+  GenerationRule rule = generation_rule(deck_, inputs_);
+  rule.version = static_cast<std::int32_t>(state_.policy_version);
+  if (iteration < iterations_in_all()) rule.token_budget = deck_.schedule.token_budget;
+  return rule;
+}
+
+Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& stop) {
+  const std::int64_t iteration = round.iteration;
   const Communicator& ranks = groups_->generators();
   std::vector<Problem> problems;
-  const std::vector<GenerationRequest> requests =
-      requests_of_rank(iteration, attempt, first_problem, groups, &problems);
+  std::vector<GenerationRequest> requests = requests_of_rank(round, &problems);
 
   Collected collected;
   Collected::Facts& facts = collected.facts;
-  facts.groups = groups;
-  facts.problems_taken = groups;
+  facts.problems_taken = round.groups;
   watchdog_->beat("generation");
   Generator& generator = engine_->generator();
   const std::int64_t drawn_before = generator.counters().tokens_generated,
                      processed_before = generator.counters().tokens_processed;
   const Timer generation;
-  GenerationRule rule = generation_rule(deck_, inputs_);
-  rule.version = static_cast<std::int32_t>(state_.policy_version);
+  const GenerationRule rule = drawing_rule(iteration);
   std::vector<Rollout> rollouts, greedy;
+  const auto aborted = [](const Rollout& r) { return r.finish == Finish::aborted; };
+  bool stopped_here = false;
   std::vector<const Problem*> problem_of;
   for (const GenerationRequest& request : requests)
     problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
@@ -92,14 +108,14 @@ Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attem
     // Of the call that drew the rollouts.
     const Generator::Counters& counters = generator.counters();
     if (counters.seconds > 0) facts.tail_share = 1.0 - counters.seconds_to_ninety_percent / counters.seconds;
+    stopped_here = std::any_of(rollouts.begin(), rollouts.end(), aborted);
+    collected.parked = set_aside_parked(&requests, &problem_of, &rollouts);
     if (algorithm_->needs().greedy_reward) greedy = draw_greedy(requests, rule, look);
   }
   facts.seconds_generation = generation.seconds();
   facts.tokens_generated = generator.counters().tokens_generated - drawn_before;
   facts.tokens_processed = generator.counters().tokens_processed - processed_before;
-  const auto aborted = [](const Rollout& r) { return r.finish == Finish::aborted; };
-  const bool stopped_here =
-      std::any_of(rollouts.begin(), rollouts.end(), aborted) || std::any_of(greedy.begin(), greedy.end(), aborted);
+  stopped_here = stopped_here || std::any_of(greedy.begin(), greedy.end(), aborted);
   watchdog_->wait("agreement after generation");
   facts.abandoned = ranks.any(stopped_here) ? 1 : 0;
   if (collected.abandoned()) {
@@ -120,15 +136,30 @@ Collected TrainingRun::draw_and_judge(std::int64_t iteration, std::int64_t attem
   drawing_s_ += facts.seconds_generation + facts.seconds_assessment;
   // Beside the drawing the judge's own time counts, not the rest that is waited for.
   if (fused) facts.seconds_assessment = std::max(facts.seconds_assessment, assessor_->busy_seconds() - judged_before);
+  agree_on_drawn(&collected);
+  return collected;
+}
+
+// What every rank that generates drew becomes known to all of them.
+void TrainingRun::agree_on_drawn(Collected* collected) const {
+  const Communicator& ranks = groups_->generators();
+  Collected::Facts& facts = collected->facts;
   watchdog_->wait("exchange of experiences");
-  collected.experiences = exchange_experiences(ranks, collected.experiences);
+  collected->experiences = exchange_experiences(ranks, collected->experiences);
+  facts.groups = std::ssize(groups_of(collected->experiences));
+  if (deck_.schedule.token_budget > 0) {
+    collected->parked = exchange_experiences(ranks, collected->parked);
+    facts.groups_parked = std::ssize(groups_of(collected->parked));
+    facts.rollouts_parked =
+        std::count_if(collected->parked.begin(), collected->parked.end(),
+                      [](const Experience& member) { return member.rollout.finish == Finish::parked; });
+  }
   double times[3] = {facts.seconds_generation, facts.seconds_assessment, facts.tail_share};
   ranks.maximum(std::span<double>(times));
   facts.seconds_generation = times[0], facts.seconds_assessment = times[1], facts.tail_share = times[2];
   std::int64_t tokens[2] = {facts.tokens_generated, facts.tokens_processed};
   ranks.sum(std::span<std::int64_t>(tokens));
   facts.tokens_generated = tokens[0], facts.tokens_processed = tokens[1];
-  return collected;
 }
 
 void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wanted) const {
@@ -136,6 +167,9 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
   facts.abandoned = std::max(facts.abandoned, more.facts.abandoned);
   facts.problems_taken += more.facts.problems_taken;
   facts.groups += more.facts.groups;
+  facts.groups_parked += more.facts.groups_parked;
+  facts.rollouts_parked += more.facts.rollouts_parked;
+  std::move(more.parked.begin(), more.parked.end(), std::back_inserter(all->parked));
   facts.tokens_generated += more.facts.tokens_generated;
   facts.tokens_processed += more.facts.tokens_processed;
   facts.seconds_generation += more.facts.seconds_generation;
@@ -175,7 +209,7 @@ Collected TrainingRun::collect(std::int64_t iteration, const StopRequest& stop) 
     for (const auto& [begin, end] : groups_of(all.experiences)) kept += all.dropped[begin] == 0 ? 1 : 0;
     if (attempt > 0 && kept >= wanted) break;
     const std::int64_t first_problem = state_.problem_cursor + all.facts.problems_taken;
-    append(&all, draw_and_judge(iteration, attempt, first_problem, wanted, stop), wanted);
+    append(&all, draw_and_judge({iteration, attempt, first_problem, wanted}, stop), wanted);
   }
   return all;
 }
@@ -221,6 +255,7 @@ bool TrainingRun::take_in(Collected collected, Spent* spent) {
   spent->seconds_generation += collected.facts.seconds_generation;
   spent->seconds_assessment += collected.facts.seconds_assessment;
   spent->tokens_drawn += collected.facts.tokens_generated;
+  parked_ = std::exchange(collected.parked, {});
   if (!groups_->trains()) collected.experiences.clear(), collected.dropped.clear();
   waiting_.push_back(std::move(collected));
   return true;

@@ -49,7 +49,9 @@ TrainingRun::Next TrainingRun::iterate() {
   if (!options_.replay_file.empty()) ++state_.replay_cursor;
   const auto is_taken = [](const StepReport& report) { return !report.skipped; };
   const bool learned = std::any_of(trained.steps.begin(), trained.steps.end(), is_taken) || !trained.values.empty();
-  state_.iterations_without_signal = !learned ? state_.iterations_without_signal + 1 : 0;
+  // Where all that was drawn is parked, there was nothing that could have had a signal.
+  if (learned || collected.facts.groups > 0)
+    state_.iterations_without_signal = !learned ? state_.iterations_without_signal + 1 : 0;
   saved_ = false;
   if (beside) take_in(std::move(*beside), &spent);
   const Timer handing;
@@ -95,6 +97,11 @@ MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& traine
   facts.drawn = options_.replay_file.empty() && !inputs_.answers;
   MetricsRow row = recorder_->iteration_row(facts, collected.experiences, trained.steps, trained.values, state_);
   if (facts.drawn) add_staleness(&row, collected, spent);
+  if (facts.drawn && deck_.schedule.token_budget > 0) {
+    row.set("problems", collected.facts.problems_taken);
+    row.set("groups_parked", collected.facts.groups_parked);
+    row.set("rollouts_parked", collected.facts.rollouts_parked);
+  }
   if (groups_->weights().is_needed()) row.set("seconds_weight_handoff", spent.seconds_weight_handoff);
   return row;
 }
@@ -169,7 +176,7 @@ void TrainingRun::require_signal() {
 void TrainingRun::warn_of_unjudged(const MetricsRow& row, std::span<const Experience> experiences) {
   if (warned_of_unjudged_ || !row.has("verdict_gold_unusable")) return;
   const double unusable = row.number("verdict_gold_unusable"), crashed = row.number("verdict_crashed");
-  if (unusable + crashed < row.number("rollouts")) return;
+  if (unusable + crashed < row.number("rollouts") || row.number("rollouts") == 0) return;
   warned_of_unjudged_ = true;
   recorder_->warn(
       fmt::format("no answer of this iteration could be judged, so nothing is learned: for {:.0f} of {:.0f} "

@@ -13,6 +13,7 @@
 #include "io/safetensors.hpp"
 #include "ops/elementwise.hpp"
 #include "run/machine.hpp"
+#include "run/partial_rollouts.hpp"
 #include "run/replay_file.hpp"
 #include "run/role_placement.hpp"
 
@@ -46,6 +47,7 @@ GenerationRule generation_rule(const Deck& deck, const RunInputs& inputs) {
   rule.sampling.top_p = static_cast<float>(deck.generation.top_p);
   rule.max_new_tokens = deck.generation.max_new_tokens;
   rule.force_length = deck.generation.force_length;
+  rule.force_length_sigma = deck.generation.force_length_sigma;
   rule.stop = inputs.stop;
   rule.environment = inputs.environment.get();
   rule.tokenizer = inputs.model.tokenizer.get();
@@ -81,7 +83,7 @@ TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicato
       world_(world),
       mpi_(mpi),
       options_(std::move(options)),
-      pipeline_(options_.replay_file.empty() ? deck_.schedule.max_staleness : 0),
+      pipeline_(options_.replay_file.empty() ? generation_lead(deck_) : 0),
       wall_(deck_.run.wall_limit_min, options_.scheduler_seconds_left) {}
 
 TrainingRun::~TrainingRun() = default;
@@ -164,6 +166,7 @@ void TrainingRun::resume_or_start() {
     LoadedRun loaded = load_run_checkpoint(*checkpoint, deck_, inputs_, *engine_, *groups_);
     state_ = std::move(loaded.state);
     waiting_ = std::move(loaded.waiting);
+    parked_ = std::move(loaded.parked);
     elapsed_before_s_ = state_.elapsed_s;
     ++state_.restarts;
     saved_ = true;
@@ -308,8 +311,8 @@ void TrainingRun::save() {
     if (engine_->critic_trainer() != nullptr)
       state_.critic_optimizer_step = engine_->critic_trainer()->optimizer().steps();
     try {
-      save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_, waiting_,
-                          recorder_->verified_checkpoints());
+      save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_,
+                          {waiting_, parked_}, recorder_->verified_checkpoints());
     } catch (const Error& error) {
       if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
       recorder_->warn(fmt::format("checkpoint not written, going on: {}", error.what()));

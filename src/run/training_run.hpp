@@ -96,11 +96,14 @@ class TrainingRun {
   Collected collect(std::int64_t iteration, const StopRequest& stop);
   Collected collect_recorded();
   Collected collect_answers(std::int64_t iteration);
-  std::vector<GenerationRequest> requests_of_rank(std::int64_t iteration, std::int64_t attempt,
-                                                  std::int64_t first_problem, std::int64_t groups,
-                                                  std::vector<Problem>* problems) const;
-  Collected draw_and_judge(std::int64_t iteration, std::int64_t attempt, std::int64_t first_problem,
-                           std::int64_t groups, const StopRequest& stop);
+  // Of one call of the generator: `groups` new problems from `first` of the run's order on, and what is parked.
+  struct Round {
+    std::int64_t iteration, attempt, first, groups;
+  };
+  std::vector<GenerationRequest> requests_of_rank(const Round& round, std::vector<Problem>* problems) const;
+  GenerationRule drawing_rule(std::int64_t iteration) const;
+  Collected draw_and_judge(const Round& round, const StopRequest& stop);
+  void agree_on_drawn(Collected* collected) const;
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
   Collected draw(std::int64_t iteration, const StopRequest& stop);
   bool take_in(Collected collected, Spent* spent);  // false: it was abandoned
@@ -162,6 +165,7 @@ class TrainingRun {
   WallLimit wall_;
   RunState state_;
   std::vector<Collected> waiting_;  // drawn and not trained on; ranks that do not train keep only the facts
+  std::vector<Experience> parked_;  // by the newest iteration that was drawn; on every rank
   Timer timer_;
   double elapsed_before_s_ = 0;
   std::int64_t baseline_bytes_ = 0;                // resident before the engine was built

@@ -191,8 +191,9 @@ void TrainingRun::fill_proximal(Collected* collected) {
 std::vector<Rollout> TrainingRun::draw_greedy(std::span<const GenerationRequest> requests, GenerationRule rule,
                                               const StopRequest& stop) {
   rule.sampling.greedy = true;
+  rule.token_budget = 0;
   std::vector<GenerationRequest> single(requests.begin(), requests.end());
-  for (GenerationRequest& request : single) request.ids.resize(1);
+  for (GenerationRequest& request : single) request.ids.resize(1), request.begun.clear();
   return engine_->generator().generate(single, rule, stop);
 }
 

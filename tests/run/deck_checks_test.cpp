@@ -95,6 +95,7 @@ TEST(DeckChecks, NameWhatContradicts) {
       {{"data.task=\"\"", "data.train=p.jsonl", "reward.verifier=exact", "eval.every=5"}, "--set eval.every=5: [eval] every = 5, but [data] has no held-out problems"},
       {{"eval.samples=4", "eval.temperature=0"}, "--set eval.temperature=0: [eval] temperature = 0 with samples = 4"},
       {{"generation.force_length=65"}, "--set generation.force_length=65: [generation] force_length = 65 is more than max_new_tokens = 64"},
+      {{"generation.force_length_sigma=1"}, "--set generation.force_length_sigma=1: [generation] force_length_sigma = 1 is given without force_length"},
       {{"algorithm.dynamic_sampling=true", "generation.zero_spread=drop"}, "--set algorithm.dynamic_sampling=true: [algorithm] dynamic_sampling = true contradicts [generation] zero_spread = \"drop\""},
       {{"algorithm.dynamic_sampling=false", "generation.zero_spread=resample"}, "--set algorithm.dynamic_sampling=false: [algorithm] dynamic_sampling = false contradicts [generation] zero_spread = \"resample\""},
       {{"algorithm.kl_where=loss"}, "--set algorithm.kl_where=loss: [algorithm] kl_where = \"loss\" has no effect: kl = \"none\""},
