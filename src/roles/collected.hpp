@@ -20,6 +20,7 @@ struct Collected {
     std::int64_t problems_taken = 0;  // from the run's order
     std::int64_t tokens_generated = 0, tokens_processed = 0;
     double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
+    double seconds_drawing = 0;  // from the first draw to the last verdict, of all rounds
     std::int64_t abandoned = 0;  // 1: a stop was asked for; nothing of this may be used
   } facts;
   bool abandoned() const { return facts.abandoned != 0; }

@@ -96,6 +96,17 @@ void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults) {
   for (const Beside& beside : all) check_beside(deck, beside, ranks, faults);
 }
 
+ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map) {
+  ScheduleKind kind;
+  kind.max_staleness = deck.schedule.max_staleness;
+  kind.granularity = deck.schedule.granularity == "group" ? Granularity::group : Granularity::iteration;
+  kind.shared = SharedRanks::generator_judges;
+  for (int r = 0; r < map.ranks(); ++r) {
+    if (map.generates(r) && map.trains(r)) kind.shared = SharedRanks::all;
+  }
+  return kind;
+}
+
 std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank) {
   std::vector<std::string> roles;
   const auto add = [&roles](bool has, const char* role) {

@@ -56,9 +56,9 @@ void TrainingRun::require_fresh(const Collected& collected) const {
     for (std::size_t t = 0; t < rollout.version.size(); ++t) {
       if (rollout.trainable[t] == 0) continue;
       const std::int64_t age = state_.policy_version - rollout.version[t];
-      MAXPLUS_REQUIRE(age >= 0 && age <= pipeline_.max_staleness(),
+      MAXPLUS_REQUIRE(age >= 0 && age <= schedule_->max_staleness(),
                       fmt::format("a token of version {} where version {} is trained and max_staleness is {}",
-                                  rollout.version[t], state_.policy_version, pipeline_.max_staleness()));
+                                  rollout.version[t], state_.policy_version, schedule_->max_staleness()));
     }
   }
 }

@@ -81,7 +81,6 @@ TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicato
       world_(world),
       mpi_(mpi),
       options_(std::move(options)),
-      pipeline_(options_.replay_file.empty() ? deck_.schedule.max_staleness : 0),
       wall_(deck_.run.wall_limit_min, options_.scheduler_seconds_left) {}
 
 TrainingRun::~TrainingRun() = default;
@@ -94,6 +93,9 @@ ExitCode TrainingRun::run() {
   groups_ = std::make_unique<RoleGroups>(
       world_, replays ? RoleMap::colocated(world_.size()) : role_map_of(deck_, world_.size()));
   const RoleMap& map = groups_->map();
+  ScheduleKind schedule = schedule_kind(deck_, map);
+  if (replays) schedule.max_staleness = 0;
+  schedule_ = std::make_unique<Schedule>(schedule);
   inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training, options_.broker);
   if (replays) {
     recorded_ =
