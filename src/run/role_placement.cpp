@@ -107,6 +107,32 @@ ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map) {
   return kind;
 }
 
+std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMap& map) {
+  std::vector<bool> generates, trains;
+  std::vector<int> itself;
+  for (int r = 0; r < map.ranks(); ++r) {
+    generates.push_back(map.generates(r));
+    trains.push_back(map.trains(r));
+    itself.push_back(r);
+  }
+  const RelayPlan weights = relay_plan(trains);
+  const std::int64_t behind = 1 + schedule.max_staleness();
+  const TraceTrack generation = {"generator", "generation"}, assessment = {"reward", "assessment"},
+                   training = {"actor", "training"};
+  std::vector<TraceMailbox> mailboxes = {
+      {"drawn rollouts", generation, assessment, 0, itself},
+      {"judged rollouts", assessment, training, 0, relay_plan(generates).giver},
+  };
+  if (weights.takers == 0) {
+    mailboxes.push_back({"weights", training, generation, behind, itself});
+  } else {
+    const TraceTrack hand_off = {"", "hand-off"};  // of both who give and who take
+    mailboxes.push_back({"weights", training, hand_off, 0, weights.giver});
+    mailboxes.push_back({"weights", hand_off, generation, behind, itself});
+  }
+  return mailboxes;
+}
+
 std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank) {
   std::vector<std::string> roles;
   const auto add = [&roles](bool has, const char* role) {

@@ -9,6 +9,7 @@
 #include "parallel/role_map.hpp"
 #include "plan/schedule.hpp"
 #include "roles/engine.hpp"
+#include "run/trace_file.hpp"
 
 namespace maxplus {
 
@@ -19,6 +20,9 @@ void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults);
 
 // What generation, assessment and training wait for in a run with these roles.
 ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map);
+
+// The ways between the stages of such a run, for its trace.
+std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMap& map);
 
 // "generator", "actor", "reference", ... of a rank.
 std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank);

@@ -171,6 +171,7 @@ void TrainingRun::publish_weights() {
   if (!groups_->weights().is_needed()) return;
   watchdog_->wait("hand-off of weights");
   fault_point("weight_sync", world_.rank());
+  const Trace::Span span(*trace_, groups_->trains() ? "actor" : "generator", "hand-off", state_.policy_version);
   hand_off_weights(groups_->weights(), engine_->weights(), state_.policy_version);
   if (groups_->weights().takes()) engine_->policy().pack_weights();
 }

@@ -149,7 +149,7 @@ ExitCode TrainingRun::run() {
   Recorder::Ending ending = Recorder::Ending::stopped;
   if (next == Next::go_on)
     ending = state_.iteration >= iterations ? Recorder::Ending::finished : Recorder::Ending::paused;
-  trace_->write(recorder_->folder() + "/trace.json", world_);
+  trace_->write(recorder_->folder() + "/trace.json", world_, trace_mailboxes(*schedule_, map));
   recorder_->finish(state_, elapsed_s(), ending, stop_reason_);
   return next == Next::go_on ? ExitCode::ok : ExitCode::temporary;
 }
