@@ -23,6 +23,7 @@ struct Collected {
     std::int64_t tokens_generated = 0, tokens_processed = 0;
     std::int64_t groups_parked = 0, rollouts_parked = 0;  // rollouts that go on, groups that wait for them
     double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
+    double seconds_drawing = 0;  // from the first draw to the last verdict, of all rounds
     std::int64_t abandoned = 0;  // 1: a stop was asked for; nothing of this may be used
   } facts;
   bool abandoned() const { return facts.abandoned != 0; }

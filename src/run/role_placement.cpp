@@ -8,6 +8,7 @@
 
 #include "base/strings.hpp"
 #include "rl/algorithms/algorithm.hpp"
+#include "run/partial_rollouts.hpp"
 
 namespace maxplus {
 
@@ -94,6 +95,43 @@ void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults) {
       {"reference", "reference", table.reference, deck.reference.has_value(), "actor", actors},
       {"reward", "reward_model", table.reward, deck.reward_model.has_value(), "generator", generators}};
   for (const Beside& beside : all) check_beside(deck, beside, ranks, faults);
+}
+
+ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map) {
+  ScheduleKind kind;
+  kind.max_staleness = generation_lead(deck);
+  kind.granularity = deck.schedule.granularity == "group" ? Granularity::group : Granularity::iteration;
+  kind.shared = SharedRanks::generator_judges;
+  for (int r = 0; r < map.ranks(); ++r) {
+    if (map.generates(r) && map.trains(r)) kind.shared = SharedRanks::all;
+  }
+  return kind;
+}
+
+std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMap& map) {
+  std::vector<bool> generates, trains;
+  std::vector<int> itself;
+  for (int r = 0; r < map.ranks(); ++r) {
+    generates.push_back(map.generates(r));
+    trains.push_back(map.trains(r));
+    itself.push_back(r);
+  }
+  const RelayPlan weights = relay_plan(trains);
+  const std::int64_t behind = 1 + schedule.max_staleness();
+  const TraceTrack generation = {"generator", "generation"}, assessment = {"reward", "assessment"},
+                   training = {"actor", "training"};
+  std::vector<TraceMailbox> mailboxes = {
+      {"drawn rollouts", generation, assessment, 0, itself},
+      {"judged rollouts", assessment, training, 0, relay_plan(generates).giver},
+  };
+  if (weights.takers == 0) {
+    mailboxes.push_back({"weights", training, generation, behind, itself});
+  } else {
+    const TraceTrack hand_off = {"", "hand-off"};  // of both who give and who take
+    mailboxes.push_back({"weights", training, hand_off, 0, weights.giver});
+    mailboxes.push_back({"weights", hand_off, generation, behind, itself});
+  }
+  return mailboxes;
 }
 
 std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank) {

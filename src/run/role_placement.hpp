@@ -7,7 +7,9 @@
 #include "base/error.hpp"
 #include "deck/tables.hpp"
 #include "parallel/role_map.hpp"
+#include "plan/schedule.hpp"
 #include "roles/engine.hpp"
+#include "run/trace_file.hpp"
 
 namespace maxplus {
 
@@ -15,6 +17,12 @@ namespace maxplus {
 RoleMap role_map_of(const Deck& deck, int ranks);
 
 void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults);
+
+// What generation, assessment and training wait for in a run with these roles.
+ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map);
+
+// The ways between the stages of such a run, for its trace.
+std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMap& map);
 
 // "generator", "actor", "reference", ... of a rank.
 std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank);

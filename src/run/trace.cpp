@@ -1,13 +1,16 @@
 #include "run/trace.hpp"
 
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/strings.hpp"
 
 namespace maxplus {
 
@@ -37,38 +40,31 @@ Trace::Span::~Span() {
     trace_.events_.push_back({role_, stage_, iteration_, begin_ns_, trace_.now_ns()});
 }
 
-void Trace::write(const std::string& path, const Communicator& world) const {
-  // Each rank makes the text of its own events; rank 0 puts them together.
-  std::map<std::string, int> tracks;
-  std::string mine;
+void Trace::write(const std::string& path, const Communicator& world,
+                  const std::vector<TraceMailbox>& mailboxes) const {
+  // Each rank tells the names of its tracks and its spans; rank 0 makes the text.
+  std::map<std::pair<std::string, std::string>, std::int64_t> numbers;
+  std::string names;
+  std::vector<TraceSpan> spans;
   for (const Event& event : events_) {
-    const std::string track = fmt::format("{}: {}", event.role, event.stage);
-    const int number = tracks.try_emplace(track, static_cast<int>(tracks.size()) + 1).first->second;
-    mine += fmt::format(
-        R"(,{{"name":"{}","cat":"{}","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{"iteration":{}}}}})",
-        event.stage, event.role, world.rank(), number, 1e-3 * static_cast<double>(event.begin_ns),
-        1e-3 * static_cast<double>(event.end_ns - event.begin_ns), event.iteration);
-    mine += '\n';
+    const auto [found, is_new] =
+        numbers.try_emplace({event.role, event.stage}, static_cast<std::int64_t>(numbers.size()));
+    if (is_new) names += fmt::format("{}\n{}\n", event.role, event.stage);
+    spans.push_back({found->second, event.iteration, event.begin_ns, event.end_ns});
   }
-  for (const auto& [name, number] : tracks) {
-    mine += fmt::format(R"(,{{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}"}}}}
-)",
-                        world.rank(), number, name);
-  }
-  mine += fmt::format(R"(,{{"name":"process_name","ph":"M","pid":{},"args":{{"name":"rank {}"}}}}
-)",
-                      world.rank(), world.rank());
-  const auto parts = world.gather_all(std::as_bytes(std::span<const char>(mine.data(), mine.size())));
+  const auto all_names = world.gather_all(std::as_bytes(std::span<const char>(names.data(), names.size())));
+  const auto all_spans = world.gather_all(std::as_bytes(std::span<const TraceSpan>(spans)));
   if (world.rank() != 0) return;
-  std::ofstream file(path, std::ios::binary);
-  bool first = true;
-  file << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  for (const std::vector<std::byte>& part : parts) {
-    const std::string_view text(reinterpret_cast<const char*>(part.data()), part.size());
-    file << (first ? text.substr(1) : text);  // without the comma in front of the first event
-    first = false;
+  std::vector<TracedRank> ranks(all_names.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::vector<std::string> words =
+        split({reinterpret_cast<const char*>(all_names[r].data()), all_names[r].size()}, '\n');
+    for (std::size_t w = 0; w + 1 < words.size(); w += 2) ranks[r].tracks.push_back({words[w], words[w + 1]});
+    ranks[r].spans.resize(all_spans[r].size() / sizeof(TraceSpan));
+    if (!all_spans[r].empty()) std::memcpy(ranks[r].spans.data(), all_spans[r].data(), all_spans[r].size());
   }
-  file << "]}\n";
+  std::ofstream file(path, std::ios::binary);
+  write_trace(file, ranks, mailboxes);
   file.close();
   if (!file) throw Error(ExitCode::io, Fault{path, "could not be written", "room on the disk", ""});
 }

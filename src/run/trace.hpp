@@ -1,13 +1,14 @@
 #pragma once
 // Where the time of every rank went: spans of stages, written as Chrome trace events (trace.json opens in Perfetto).
 //
-// pid = rank, one track a role and stage. Clocks of ranks are aligned at the start, when all leave one barrier.
+// Clocks of ranks are aligned at the start, when all leave one barrier.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "run/trace_file.hpp"
 
 namespace maxplus {
 
@@ -31,8 +32,8 @@ class Trace {
     std::int64_t iteration_, begin_ns_;
   };
 
-  // Collective: rank 0 writes the spans of all ranks. Throws Error(io).
-  void write(const std::string& path, const Communicator& world) const;
+  // Collective: rank 0 writes the spans of all ranks, and arrows along the mailboxes. Throws Error(io).
+  void write(const std::string& path, const Communicator& world, const std::vector<TraceMailbox>& mailboxes) const;
 
  private:
   struct Event {

@@ -133,7 +133,8 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
   if (!greedy.empty()) fill_greedy_rewards(&collected.experiences, greedy);
   judging.reset();
   facts.seconds_assessment = assessment.seconds();
-  drawing_s_ += facts.seconds_generation + facts.seconds_assessment;
+  facts.seconds_drawing = facts.seconds_generation + facts.seconds_assessment;
+  drawing_s_ += facts.seconds_drawing;
   // Beside the drawing the judge's own time counts, not the rest that is waited for.
   if (fused) facts.seconds_assessment = std::max(facts.seconds_assessment, assessor_->busy_seconds() - judged_before);
   agree_on_drawn(&collected);
@@ -154,9 +155,10 @@ void TrainingRun::agree_on_drawn(Collected* collected) const {
         std::count_if(collected->parked.begin(), collected->parked.end(),
                       [](const Experience& member) { return member.rollout.finish == Finish::parked; });
   }
-  double times[3] = {facts.seconds_generation, facts.seconds_assessment, facts.tail_share};
+  double times[4] = {facts.seconds_generation, facts.seconds_assessment, facts.tail_share, facts.seconds_drawing};
   ranks.maximum(std::span<double>(times));
   facts.seconds_generation = times[0], facts.seconds_assessment = times[1], facts.tail_share = times[2];
+  facts.seconds_drawing = times[3];
   std::int64_t tokens[2] = {facts.tokens_generated, facts.tokens_processed};
   ranks.sum(std::span<std::int64_t>(tokens));
   facts.tokens_generated = tokens[0], facts.tokens_processed = tokens[1];
@@ -174,6 +176,7 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
   facts.tokens_processed += more.facts.tokens_processed;
   facts.seconds_generation += more.facts.seconds_generation;
   facts.seconds_assessment += more.facts.seconds_assessment;
+  facts.seconds_drawing += more.facts.seconds_drawing;
   facts.tail_share = std::max(facts.tail_share, more.facts.tail_share);
   const bool keep = deck_.generation.zero_spread == "keep" && !resamples(deck_);
   std::int64_t kept = 0;
@@ -254,6 +257,7 @@ bool TrainingRun::take_in(Collected collected, Spent* spent) {
   state_.problem_cursor += collected.facts.problems_taken;
   spent->seconds_generation += collected.facts.seconds_generation;
   spent->seconds_assessment += collected.facts.seconds_assessment;
+  spent->seconds_drawing += collected.facts.seconds_drawing;
   spent->tokens_drawn += collected.facts.tokens_generated;
   parked_ = std::exchange(collected.parked, {});
   if (!groups_->trains()) collected.experiences.clear(), collected.dropped.clear();

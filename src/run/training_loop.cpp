@@ -1,7 +1,6 @@
 // One iteration of the loop: what is drawn before and beside its training, the training, and what ranks tell each other
 // then: rollouts, weights, the state, the line of metrics.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,31 +17,45 @@ TrainingRun::Next TrainingRun::leave_after_stop() {
   return Next::leave;
 }
 
+// The schedule says what is done in which order; every rank walks the same list.
 TrainingRun::Next TrainingRun::iterate() {
-  const Timer timer;
-  const double talked_before = groups_->seconds_communicated();
+  Step step;
+  step.talked_before = groups_->seconds_communicated();
   const std::int64_t iteration = state_.iteration + 1;
   const std::int64_t drawn = waiting_.empty() ? state_.iteration : waiting_.back().facts.iteration;
-  const Pipeline::Step step = pipeline_.step(iteration, drawn, iterations_in_all());
-  Spent spent;
   drawing_s_ = 0;
-  for (const std::int64_t next : step.before) {
-    if (!take_in(draw(next, stop_request()), &spent)) return leave_after_stop();
+  for (const Schedule::Task& task : schedule_->step(iteration, drawn, iterations_in_all())) {
+    switch (task.work) {
+      case Schedule::Task::Work::drawing: {
+        // Where some rank only trains, its training has begun beside this: then it is too late to leave it undone.
+        const bool may_stop = !task.beside || groups_->map().actors_generate();
+        step.drawn = draw(task.iteration, may_stop ? stop_request() : going_on());
+        if (task.beside && step.drawn.abandoned()) return leave_after_stop();
+        break;
+      }
+      case Schedule::Task::Work::exchange:
+        if (!take_in(std::move(step.drawn), &step.spent)) return leave_after_stop();
+        break;
+      case Schedule::Task::Work::training: train_on_waiting(task.iteration, &step); break;
+      case Schedule::Task::Work::hand_off: {
+        const Timer handing;
+        publish_weights();
+        if (groups_->trains()) step.spent.seconds_weight_handoff = handing.seconds();
+        break;
+      }
+      case Schedule::Task::Work::closing: return close(&step);
+    }
   }
-  for (const Collected& waiting : waiting_) spent.groups_waiting += waiting.facts.groups;
-  // Ranks with both roles draw first, so that what is drawn has the weights of before. Where some rank only trains, its
-  // training has begun: then it is too late to leave the drawing undone.
-  std::optional<Collected> beside;
-  if (step.beside) {
-    const bool may_stop = groups_->map().actors_generate();
-    beside = draw(*step.beside, may_stop ? stop_request() : going_on());
-    if (beside->abandoned()) return leave_after_stop();
-  }
-  Collected collected = std::move(waiting_.front());
+  return Next::go_on;
+}
+
+// Takes the iteration that has waited longest. Ranks that do not train count along.
+void TrainingRun::train_on_waiting(std::int64_t iteration, Step* step) {
+  for (const Collected& waiting : waiting_) step->spent.groups_waiting += waiting.facts.groups;
+  step->taken = std::move(waiting_.front());
   waiting_.erase(waiting_.begin());
-  Trained trained;
-  if (groups_->trains()) trained = train(&collected, iteration);
-  spent.seconds_busy = drawing_s_ + trained.seconds_scoring + trained.seconds_training;
+  Trained& trained = step->trained;
+  if (groups_->trains()) trained = train(&step->taken, iteration);
 
   state_.iteration = iteration;
   ++state_.policy_version;
@@ -50,16 +63,22 @@ TrainingRun::Next TrainingRun::iterate() {
   const auto is_taken = [](const StepReport& report) { return !report.skipped; };
   const bool learned = std::any_of(trained.steps.begin(), trained.steps.end(), is_taken) || !trained.values.empty();
   // Where all that was drawn is parked, there was nothing that could have had a signal.
-  if (learned || collected.facts.groups > 0)
+  if (learned || step->taken.facts.groups > 0)
     state_.iterations_without_signal = !learned ? state_.iterations_without_signal + 1 : 0;
   saved_ = false;
-  if (beside) take_in(std::move(*beside), &spent);
-  const Timer handing;
-  publish_weights();
-  if (groups_->trains()) spent.seconds_weight_handoff = handing.seconds();
+}
 
-  const double talked = groups_->seconds_communicated() - talked_before;
-  double times[] = {trained.seconds_scoring, trained.seconds_training, spent.seconds_weight_handoff, talked};
+// What all ranks tell each other of a step: its times, the state, the line of metrics.
+TrainingRun::Next TrainingRun::close(Step* step) {
+  Spent& spent = step->spent;
+  Trained& trained = step->trained;
+  const Collected& collected = step->taken;
+  spent.seconds_busy = drawing_s_ + trained.seconds_scoring + trained.seconds_training;
+  const double talked = groups_->seconds_communicated() - step->talked_before;
+  // Ranks that only train wait inside their updates for others that draw first: these tell how long updates take.
+  const bool waits = schedule_->kind().shared == SharedRanks::all && !groups_->generates();
+  double times[] = {waits ? 0 : trained.seconds_scoring, waits ? 0 : trained.seconds_training,
+                    spent.seconds_weight_handoff, talked};
   world_.maximum(std::span<double>(times));
   trained.seconds_scoring = times[0], trained.seconds_training = times[1];
   spent.seconds_weight_handoff = times[2], spent.seconds_communication = times[3];
@@ -68,11 +87,11 @@ TrainingRun::Next TrainingRun::iterate() {
     row = row_of(collected, trained, spent);
     move_kl_coefficient(&row);
     refresh_reference();
-    recorder_->rollouts(collected.experiences, iteration);
+    recorder_->rollouts(collected.experiences, state_.iteration);
   }
   agree_on_state(&row);
   warn_of_unjudged(row, collected.experiences);
-  const double seconds = maximum_of(world_, timer.seconds());
+  const double seconds = maximum_of(world_, step->timer.seconds());
   row.set("seconds_iteration", seconds);
   add_idle_shares(&row, spent, seconds);
   longest_iteration_s_ = std::max(longest_iteration_s_, seconds);
@@ -102,6 +121,9 @@ MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& traine
     row.set("groups_parked", collected.facts.groups_parked);
     row.set("rollouts_parked", collected.facts.rollouts_parked);
   }
+  if (facts.drawn && spent.tokens_drawn > 0) row.set("seconds_drawing", spent.seconds_drawing);
+  if (engine_->reference() != nullptr || engine_->critic() != nullptr)
+    row.set("seconds_scoring", trained.seconds_scoring);
   if (groups_->weights().is_needed()) row.set("seconds_weight_handoff", spent.seconds_weight_handoff);
   return row;
 }
@@ -123,7 +145,7 @@ void TrainingRun::add_staleness(MetricsRow* row, const Collected& collected, con
     row->set("staleness_mean", static_cast<double>(sum) / static_cast<double>(tokens));
     row->set("staleness_max", largest);
   }
-  if (pipeline_.max_staleness() > 0) row->set("queue_depth_max", spent.groups_waiting);
+  if (schedule_->max_staleness() > 0) row->set("queue_depth_max", spent.groups_waiting);
 }
 
 // Of a role's ranks where roles differ: the time in which they worked for none.
@@ -156,6 +178,7 @@ void TrainingRun::publish_weights() {
   if (!groups_->weights().is_needed()) return;
   watchdog_->wait("hand-off of weights");
   fault_point("weight_sync", world_.rank());
+  const Trace::Span span(*trace_, groups_->trains() ? "actor" : "generator", "hand-off", state_.policy_version);
   hand_off_weights(groups_->weights(), engine_->weights(), state_.policy_version);
   if (groups_->weights().takes()) engine_->policy().pack_weights();
 }

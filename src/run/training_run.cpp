@@ -83,7 +83,6 @@ TrainingRun::TrainingRun(Deck deck, const MpiEnvironment& mpi, const Communicato
       world_(world),
       mpi_(mpi),
       options_(std::move(options)),
-      pipeline_(options_.replay_file.empty() ? generation_lead(deck_) : 0),
       wall_(deck_.run.wall_limit_min, options_.scheduler_seconds_left) {}
 
 TrainingRun::~TrainingRun() = default;
@@ -96,6 +95,9 @@ ExitCode TrainingRun::run() {
   groups_ = std::make_unique<RoleGroups>(
       world_, replays ? RoleMap::colocated(world_.size()) : role_map_of(deck_, world_.size()));
   const RoleMap& map = groups_->map();
+  ScheduleKind schedule = schedule_kind(deck_, map);
+  if (replays) schedule.max_staleness = 0;
+  schedule_ = std::make_unique<Schedule>(schedule);
   inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training, options_.broker);
   if (replays) {
     recorded_ =
@@ -149,7 +151,7 @@ ExitCode TrainingRun::run() {
   Recorder::Ending ending = Recorder::Ending::stopped;
   if (next == Next::go_on)
     ending = state_.iteration >= iterations ? Recorder::Ending::finished : Recorder::Ending::paused;
-  trace_->write(recorder_->folder() + "/trace.json", world_);
+  trace_->write(recorder_->folder() + "/trace.json", world_, trace_mailboxes(*schedule_, map));
   recorder_->finish(state_, elapsed_s(), ending, stop_reason_);
   return next == Next::go_on ? ExitCode::ok : ExitCode::temporary;
 }

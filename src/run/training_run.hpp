@@ -20,6 +20,7 @@
 #include "comm/communicator.hpp"
 #include "comm/environment.hpp"
 #include "deck/tables.hpp"
+#include "plan/schedule.hpp"
 #include "rl/algorithms/algorithm.hpp"
 #include "roles/assessor.hpp"
 #include "roles/collected.hpp"
@@ -29,7 +30,6 @@
 #include "run/checkpointing.hpp"
 #include "run/engine_shape.hpp"
 #include "run/inputs.hpp"
-#include "run/pipeline.hpp"
 #include "run/recorder.hpp"
 #include "run/run_state.hpp"
 #include "run/stop_signals.hpp"
@@ -72,10 +72,21 @@ class TrainingRun {
   // Where an iteration's time went.
   struct Spent {
     double seconds_generation = 0, seconds_assessment = 0;  // longest of all that generate
+    double seconds_drawing = 0;                             // both, less what they did at the same time
     double seconds_busy = 0;                                // of this rank alone
     double seconds_weight_handoff = 0, seconds_communication = 0;
     std::int64_t tokens_drawn = 0;
     std::int64_t groups_waiting = 0;  // when the training begins, those that it takes included
+  };
+
+  // What a step of the schedule has made so far.
+  struct Step {
+    Timer timer;
+    double talked_before = 0;
+    Spent spent;
+    Collected drawn;  // not yet exchanged
+    Collected taken;  // to be trained on
+    Trained trained;
   };
 
   void resume_or_start();
@@ -91,6 +102,8 @@ class TrainingRun {
                        const DemonstrationSource& source, const Algorithm& supervised);
   Next begin_loop();  // reference, the line of iteration 0
   Next iterate();
+  void train_on_waiting(std::int64_t iteration, Step* step);
+  Next close(Step* step);
   Next leave_after_stop();
   // training_drawing.cpp: iterations are drawn, wait, and are handed to ranks that did not draw them.
   Collected collect(std::int64_t iteration, const StopRequest& stop);
@@ -155,7 +168,7 @@ class TrainingRun {
   TrainingOptions options_;
   RunInputs inputs_;
   std::unique_ptr<RoleGroups> groups_;
-  Pipeline pipeline_;
+  std::unique_ptr<Schedule> schedule_;
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Watchdog> watchdog_;

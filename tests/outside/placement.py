@@ -77,6 +77,21 @@ def versions(folder, name):
     return found
 
 
+def arrows(folder, name):
+    """{(from stage, rank, iteration, to stage, rank, iteration)} of a run's trace, found as a viewer does: by the spans around both ends."""
+    events = json.loads(read(folder / name.replace(" ", "_") + "/trace.json"))["traceEvents"]
+    spans, ends = [e for e in events if e["ph"] == "X"], {}
+
+    def around(end):
+        found = [e for e in spans if (e["pid"], e["tid"]) == (end["pid"], end["tid"]) and e["ts"] <= end["ts"] <= e["ts"] + e["dur"]]
+        return [(e["name"], e["pid"], e["args"]["iteration"]) for e in found] or [("nothing", end["pid"], -1)]
+
+    for e in events:
+        if e["ph"] in "sf":
+            ends.setdefault(e["id"], {})[e["ph"]] = around(e)
+    return {tuple(pair.get("s", [("nowhere",)])[-1] + pair.get("f", [("nowhere",)])[0]) for pair in ends.values()}
+
+
 with Folder() as folder:
     deck = folder.deck(LEARNING_DECK)
     runs = Runs(folder, deck)
@@ -146,6 +161,21 @@ with Folder() as folder:
             same(f"{where}, {staleness} ahead", runs.result(f"{where}, {staleness} ahead"), ahead)
     for name in [*others, "a judge with delays"]:
         same(f"{name}, 2 + 1", runs.result(f"{name}, 2 + 1"), runs.result(name))
+
+    # Rank 0 generates and rank 1 trains, one ahead: iteration k is drawn with version k - 2.
+    drawn = {("generation", 0, k, "assessment", 0, k) for k in range(1, ITERATIONS + 1)}
+    judged = {("assessment", 0, k, "training", 1, k) for k in range(1, ITERATIONS + 1)}
+    weights = {("training", 1, k, "hand-off", rank, k) for k in range(1, ITERATIONS + 1) for rank in (0, 1)}
+    used = {("hand-off", 0, max(0, k - 2), "generation", 0, k) for k in range(1, ITERATIONS + 1)}
+    found = arrows(folder, "1 + 1, 1 ahead")
+    report.check("placement: the trace follows rollouts and weights along the mailboxes", found == drawn | judged | weights | used,
+                 sorted(found ^ (drawn | judged | weights | used)))
+    shown = run(["report", folder / "1_+_1,_1_ahead", "--json"])
+    if report.check("placement: the report of a run ahead", shown.returncode == 0, shown.stderr):
+        schedule = json.loads(shown.stdout)["schedules"][0]
+        report.check("placement: its event graph takes no longer than the run", 0 < schedule["replayed_s"] <= 1.02 * schedule["measured_s"], schedule)
+        largest = max(schedule["share"], key=schedule["share"].get)
+        report.check("placement: it says what bounds the run", schedule["sentence"].startswith(f"{largest} bounds this run: "), schedule)
 
     whole = folder / "one_rank,_2_ahead"
     bits = (hashes(whole), read(whole + "/rollouts.jsonl"))

@@ -9,7 +9,7 @@
 
 #include "deck/deck.hpp"
 #include "roles/collected.hpp"
-#include "run/pipeline.hpp"
+#include "run/role_placement.hpp"
 
 namespace maxplus {
 namespace {
@@ -46,9 +46,10 @@ TEST(PartialRollouts, TakeAsManyIterationsAsBudgetsFitTheLongestAnswer) {
 TEST(PartialRollouts, ADeckIsRefusedWhereTokensBecomeTooOldAndTheAdviceIsTheLeastThatWorks) {
   const std::vector<Fault> faults = budget_faults(deck_with(100, 30, 1));
   ASSERT_EQ(faults.size(), 1u);
-  EXPECT_EQ(faults[0].found,
-            "[schedule] token_budget = 30 lets a rollout of 100 tokens go on for 4 iterations: its first token would be 3 "
-            "versions old, and max_staleness = 1");
+  EXPECT_EQ(
+      faults[0].found,
+      "[schedule] token_budget = 30 lets a rollout of 100 tokens go on for 4 iterations: its first token would be 3 "
+      "versions old, and max_staleness = 1");
   EXPECT_EQ(faults[0].expected, "max_staleness of at least 3, or a token_budget of at least 50");
   for (std::int64_t longest = 1; longest <= 24; ++longest) {
     for (std::int64_t budget = 1; budget <= 26; ++budget) {
@@ -128,8 +129,8 @@ class World {
 
  private:
   void grow(Rollout* rollout, std::int64_t iteration, std::int32_t version) const {
-    const auto length =
-        static_cast<std::size_t>(1 + (rollout->id.packed() * 2654435761u >> 13) % static_cast<std::uint64_t>(deck_.generation.max_new_tokens));
+    const auto length = static_cast<std::size_t>(1 + (rollout->id.packed() * 2654435761u >> 13) %
+                                                         static_cast<std::uint64_t>(deck_.generation.max_new_tokens));
     const bool bounded = iteration < last_ && deck_.schedule.token_budget > 0;
     const std::size_t until =
         bounded ? rollout->token.size() + static_cast<std::size_t>(deck_.schedule.token_budget) : length;
@@ -149,17 +150,17 @@ TEST(PartialRollouts, AreTrainedOnOnceAndNeverTooOld) {
         Deck deck = deck_with(12, budget, 0);
         deck.schedule.max_staleness = lead + iterations_of_rollout(deck) - 1;
         ASSERT_TRUE(budget_faults(deck).empty());
-        const Pipeline pipeline(generation_lead(deck));
-        EXPECT_EQ(pipeline.max_staleness(), lead);
+        const Schedule schedule(schedule_kind(deck, RoleMap::colocated(1)));
+        EXPECT_EQ(schedule.max_staleness(), lead);
         World world(deck, last);
         std::set<std::uint64_t> trained;
         std::map<std::int64_t, std::vector<Experience>> drawn;
         for (std::int64_t iteration = 1; iteration <= last; ++iteration) {
           const std::int64_t newest = drawn.empty() ? iteration - 1 : drawn.rbegin()->first;
-          const Pipeline::Step step = pipeline.step(iteration, newest, last);
           const auto version = static_cast<std::int32_t>(iteration - 1);
-          for (const std::int64_t next : step.before) drawn[next] = world.draw(next, version);
-          if (step.beside) drawn[*step.beside] = world.draw(*step.beside, version);
+          for (const Schedule::Task& task : schedule.step(iteration, newest, last)) {
+            if (task.work == Schedule::Task::Work::drawing) drawn[task.iteration] = world.draw(task.iteration, version);
+          }
           for (const Experience& experience : drawn.at(iteration)) {
             EXPECT_TRUE(trained.insert(experience.rollout.id.packed()).second);
             for (const std::int32_t drawn_with : experience.rollout.version) {

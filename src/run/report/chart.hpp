@@ -41,6 +41,10 @@ std::vector<double> round_ticks(double low, double high, int count);
 // Long curves are thinned to what can be seen (thinning.hpp): lines keep their extremes, stacks the mean of a column.
 enum class ChartUse : std::uint8_t { file, page };  // a page's figure tells its numbers under the pointer
 std::string svg_of(const Chart& chart, ChartUse use);
+// Of any figure: its beginning, down to the title on its first 20 pixels, and the attributes of what is filled with a
+// colour.
+std::string svg_head(const std::string& title, double width, double height, ChartUse use);
+std::string filled(int colour);
 // What a reader must know of the thinning; empty where all points are drawn.
 std::string thinning_note(const Chart& chart);
 

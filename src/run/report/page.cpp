@@ -132,10 +132,21 @@ std::string figures_html(const std::vector<Figure>& figures) {
   return group.empty() ? "" : html + "</div>\n";
 }
 
+std::string timelines_html(const std::vector<TimelineFigure>& timelines) {
+  if (timelines.empty()) return "";
+  std::string html = "<h2>What bounds an iteration</h2>\n<div class='timelines'>\n";
+  for (const TimelineFigure& figure : timelines) {
+    html += fmt::format("<figure id='{}'>\n<p><b>{}.</b></p>\n{}<figcaption>{}</figcaption>\n</figure>\n",
+                        escape(figure.name), escape(figure.sentence), timeline_svg(figure, ChartUse::page),
+                        escape(figure.meaning));
+  }
+  return html + "</div>\n";
+}
+
 }  // namespace
 
 std::string report_page(const std::vector<RunRecord>& runs, const std::vector<Figure>& figures,
-                        const std::vector<Alarm>& alarms) {
+                        const std::vector<TimelineFigure>& timelines, const std::vector<Alarm>& alarms) {
   const bool several = runs.size() > 1;
   const std::string title = several ? fmt::format("{} runs", runs.size()) : runs[0].title;
   // The policy forbids whatever a text could smuggle in: scripts, and everything from elsewhere.
@@ -148,6 +159,7 @@ std::string report_page(const std::vector<RunRecord>& runs, const std::vector<Fi
   html += alarms_html(alarms, several);
   html += table_of_runs(runs);
   html += figures_html(figures);
+  html += timelines_html(timelines);
   PanelLimits limits;
   limits.tokens /= runs.size();
   for (std::size_t r = 0; r < runs.size(); ++r)

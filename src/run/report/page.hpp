@@ -7,11 +7,12 @@
 #include "run/report/alarms.hpp"
 #include "run/report/figures.hpp"
 #include "run/report/run_record.hpp"
+#include "run/report/timeline.hpp"
 
 namespace maxplus {
 
 std::string report_page(const std::vector<RunRecord>& runs, const std::vector<Figure>& figures,
-                        const std::vector<Alarm>& alarms);
+                        const std::vector<TimelineFigure>& timelines, const std::vector<Alarm>& alarms);
 
 // The style sheet; page_style.cpp.
 std::string page_style();

@@ -32,6 +32,7 @@ h1 { font-size: 24px; line-height: 1.25; margin: 0 0 14px; overflow-wrap: anywhe
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); gap: 28px 24px; }
 figure { margin: 0; min-width: 0; } figure svg { width: 100%; max-width: 520px; height: auto; display: block; }
 figcaption { font-size: 13px; margin: 2px 4px 0; }
+.timelines figure { margin: 0 0 22px; } .timelines figure svg { max-width: 900px; } .timelines p { margin: 0 4px 4px; max-width: 70em; }
 details { font-size: 13px; margin: 4px 4px 0; } summary { cursor: pointer; color: var(--link); width: fit-content; } details th, details td { font-size: 13px; padding-right: 12px; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 14px; }
 th, td { text-align: left; vertical-align: top; padding: 4px 18px 4px 0; border-bottom: 1px solid var(--rule); font-variant-numeric: tabular-nums; }

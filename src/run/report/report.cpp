@@ -13,7 +13,9 @@
 #include "run/report/figures.hpp"
 #include "run/report/page.hpp"
 #include "run/report/rollout_panel.hpp"
+#include "run/report/schedule_replay.hpp"
 #include "run/report/tensorboard.hpp"
+#include "run/report/timeline.hpp"
 
 namespace maxplus {
 
@@ -41,6 +43,7 @@ std::string Report::json() const {
                                 {"found", alarm.finding.text},
                                 {"advice", alarm.rule->advice}});
   }
+  object["schedules"] = schedules;
   return json_line(object) + "\n";
 }
 
@@ -78,11 +81,25 @@ Report write_report(const std::vector<fs::path>& runs, const fs::path& out, cons
     write_text_file(report.figures.back(),
                     "<?xml version='1.0' encoding='UTF-8'?>\n" + svg_of(figure.chart, ChartUse::file));
   }
+  std::vector<TimelineFigure> timelines;
+  for (std::size_t r = 0; r < records.size(); ++r) {
+    const std::optional<ScheduleReplay> replay = replay_schedule(records[r]);
+    if (!replay) continue;
+    Json schedule = replay->json();
+    schedule["run"] = records[r].name;
+    report.schedules.push_back(std::move(schedule));
+    const bool several = records.size() > 1;
+    timelines.push_back(timeline_of(*replay, several ? fmt::format("timeline-{}", r + 1) : "timeline",
+                                    several ? fmt::format(": {}", records[r].name) : ""));
+    report.figures.push_back(out / (timelines.back().name + ".svg"));
+    write_text_file(report.figures.back(),
+                    "<?xml version='1.0' encoding='UTF-8'?>\n" + timeline_svg(timelines.back(), ChartUse::file));
+  }
   for (const RunRecord& run : records) {
     for (Alarm& alarm : alarms_of(run)) report.alarms.push_back(std::move(alarm));
   }
   report.page = out / "index.html";
-  write_text_file(report.page, report_page(records, figures, report.alarms));
+  write_text_file(report.page, report_page(records, figures, timelines, report.alarms));
   if (options.tensorboard != ReportOptions::TensorBoard::none) {
     for (const fs::path& folder : event_folders(records, out, options))
       report.events.push_back(write_tensorboard(records[report.events.size()], folder));

@@ -16,7 +16,8 @@ struct ReportOptions {
 struct Report {
   std::filesystem::path page;
   std::vector<std::filesystem::path> figures, events;
-  std::vector<Alarm> alarms;  // of the runs in their order
+  std::vector<Alarm> alarms;       // of the runs in their order
+  Json schedules = Json::array();  // what bounded each run that drew, in their order
 
   std::string lines() const;  // a line an alarm, then the page
   std::string json() const;
