@@ -50,7 +50,7 @@ TEST(BadDecks, NameUnknownKeysAndTablesWithTheNearestKnownOne) {
       {"[[reward.part]]\nwieght = 2", {}, {"deck.toml:2: unknown key 'wieght' in [[reward.part]]; did you mean 'weight'?"}},
       {"[data]\non_bad_lines = \"skip\"", {}, {"deck.toml:2: unknown key 'on_bad_lines' in [data]; did you mean 'on_bad_line'?"}},
       {"[placement]\ngenerators = 2", {}, {"deck.toml:2: unknown key 'generators' in [placement]; did you mean 'generator'?"}},
-      {"[schedule]\ntoken_budget = 2", {}, {"deck.toml:2: unknown key 'token_budget' in [schedule]"}},
+      {"[schedule]\ntoken_budgets = 2", {}, {"deck.toml:2: unknown key 'token_budgets' in [schedule]; did you mean 'token_budget'?"}},
       {"\n[parallel.actor]\ntensor = 2", {}, {"deck.toml:2: table [parallel] is not supported by this version"}},
   });
 }
