@@ -1,6 +1,7 @@
 """Every learning rule, and the options that need more than the sampler's record, trains on 2 ranks and is on policy at its first update."""
 import math
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from program import Folder, LEARNING_DECK, Report, hashes, lines, run, sets
 
@@ -19,9 +20,18 @@ SHARED = ("decoupled_ppo", "m2po", "remax")
 report = Report()
 
 
-def trains(name, settings, ranks):
-    out = folder / f"{name.replace(' ', '_')}_{ranks}"
-    done = run(["train", deck, "--out", out, "--quiet"] + sets(run__iterations=2, eval__every=0, **settings), ranks=ranks)
+def folder_of(name, ranks):
+    return folder / f"{name.replace(' ', '_')}_{ranks}"
+
+
+def begin(name, settings, ranks):
+    """Some runs at a time: a launcher mostly waits."""
+    arguments = ["train", deck, "--out", folder_of(name, ranks), "--quiet"] + sets(run__iterations=2, eval__every=0, **settings)
+    started[name, ranks] = pool.submit(run, arguments, ranks=ranks)
+
+
+def trains(name, ranks):
+    out, done = folder_of(name, ranks), started[name, ranks].result()
     if not report.check(f"algorithms: {name} trains on {ranks} rank(s)", done.returncode == 0, done.stderr):
         return None
     trained = [m for m in lines(out + "/metrics.jsonl") if "first_ratio_min" in m]
@@ -71,12 +81,17 @@ def imitates_what_was_rewarded():
                          len(r["response_ids"]) for r in rewarded[m["iteration"]]) for m in rows), rows)
 
 
-with Folder() as folder:
-    deck = folder.deck(LEARNING_DECK)
-    outs = {name: trains(name, dict(algorithm__name=name), 2) for name in RULES}
-    outs.update({name: trains(name, settings, 2) for name, settings in OPTIONS.items()})
+with Folder() as folder, ThreadPoolExecutor(4) as pool:
+    deck, started = folder.deck(LEARNING_DECK), {}
+    for name in RULES:
+        begin(name, dict(algorithm__name=name), 2)
+    for name, settings in OPTIONS.items():
+        begin(name, settings, 2)
     for name in SHARED:
-        alone = trains(name, dict(algorithm__name=name), 1)
+        begin(name, dict(algorithm__name=name), 1)
+    outs = {name: trains(name, 2) for name in (*RULES, *OPTIONS)}
+    for name in SHARED:
+        alone = trains(name, 1)
         if alone and outs[name]:
             report.check(f"algorithms: {name} has the same weights on 1 and 2 ranks", hashes(alone) == hashes(outs[name]))
     if outs["remax"]:
@@ -92,8 +107,10 @@ with Folder() as folder:
     moves_the_divergence_weight()
     imitates_what_was_rewarded()
     quickstart = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs", "quickstart", "quickstart.toml")
-    for name in (*RULES, "sft", "online_dpo"):
-        other = run(["train", quickstart, "--check"] + sets(algorithm__name=name, **({"reference__path": "policy"} if name == "online_dpo" else {})))
+    chosen = {name: pool.submit(run, ["train", quickstart, "--check"] + sets(algorithm__name=name, **({"reference__path": "policy"} if name == "online_dpo" else {})))
+              for name in (*RULES, "sft", "online_dpo")}
+    for name, check in chosen.items():
+        other = check.result()
         report.check(f"algorithms: --set chooses {name} over a deck for grpo", other.returncode == 0, other.stderr)
         # The quickstart's clip_low and the like are told to be left out where they mean nothing.
         report.check(f"algorithms: {name}: what is left out is told", ("is left out" in other.stdout) == (name in WITHOUT_CLIP), other.stdout[-600:])

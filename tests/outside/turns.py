@@ -2,6 +2,7 @@
 same rollouts on one, two and three ranks."""
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from program import Folder, Report, hashes, lines, read, run, sets
 
@@ -54,9 +55,10 @@ def check_learning(report, folder):
 def check_ranks(report, folder):
     short = sets(run__iterations=3, eval__every=3, warm_start__steps=60)
     expected = None
-    for ranks in (1, 2, 3):
-        out = folder / f"ranks{ranks}"
-        done = run(["train", DECK, "--out", out, "--quiet"] + short, ranks=ranks, limit=300)
+    with ThreadPoolExecutor(3) as pool:
+        started = {ranks: pool.submit(run, ["train", DECK, "--out", folder / f"ranks{ranks}", "--quiet"] + short, ranks=ranks, limit=300) for ranks in (1, 2, 3)}
+    for ranks, job in started.items():
+        out, done = folder / f"ranks{ranks}", job.result()
         if not report.check(f"turns: {ranks} rank(s) train", done.returncode == 0, done.stderr):
             return
         result = (hashes(out), read(out + "/rollouts.jsonl"))
@@ -93,9 +95,12 @@ def check_limits(report, folder):
     rollouts, done = generated(folder, "full", '{"text": "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"}', *sets(environment__max_answer_tokens=100))
     full = [line for line in rollouts if 0 in line["trainable"]]
     report.check("turns: an answer ends at the rollout's limit", full and all(line["finish"] == "length" and len(line["response_ids"]) == 12 for line in full), f"{full[:1]} {done.stderr}")
-    for name, answer, changes in (("garbage", '"no object"', []), ("number", '{"text": 5}', []), ("unknown", '{"text": "word"}', []), ("slow", "time.sleep(100)", sets(environment__timeout_s=0.3, environment__workers=60)),
-                                  ("dead", "sys.exit(3)", [])):
-        rollouts, done = generated(folder, name, answer, *changes)
+    cases = (("garbage", '"no object"', []), ("number", '{"text": 5}', []), ("unknown", '{"text": "word"}', []), ("slow", "time.sleep(100)", sets(environment__timeout_s=0.3, environment__workers=60)),
+                                  ("dead", "sys.exit(3)", []))
+    with ThreadPoolExecutor(3) as pool:
+        made = {name: pool.submit(generated, folder, name, answer, *changes) for name, answer, changes in cases}
+    for name, job in made.items():
+        rollouts, done = job.result()
         crashed = [line for line in rollouts if line["verdict"] == "crashed"]
         called = [line for line in rollouts if "</tool>" in line["response"]]
         report.check(f"turns: {name}: a call without an answer is nobody's fault", called and len(crashed) == len(called), f"{len(crashed)} of {len(called)}; {done.stderr}")
