@@ -2,6 +2,7 @@
 resume, and the critic of a checkpoint as a classifier whose values are those that were recorded."""
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets
 
@@ -74,23 +75,31 @@ def check_classifier(folder, name, out, keys):
     report.check(f"critic: {name}: the policy of the same checkpoint", plain.returncode == said.returncode == 0, plain.stderr + said.stderr)
 
 
-with Folder() as folder:
-    deck = folder.deck(LEARNING_DECK)
+def resumed(deck, out, keys):
+    """Two runs, the second goes on with the first."""
+    return train(deck, out, 2, keys, run__stop_after=1), train(deck, out, 1, keys)
+
+
+with Folder() as folder, ThreadPoolExecutor(4) as pool:  # some runs at a time: a launcher mostly waits
+    deck, started = folder.deck(LEARNING_DECK), {}
+    for name, keys in CASES.items():
+        started[name, 1] = pool.submit(train, deck, folder / name, 1, keys)
+        for ranks in (2, 4) if name == "own" else (3,):
+            started[name, ranks] = pool.submit(train, deck, folder / f"{name}_{ranks}", ranks, keys)
+        started[name, "resumed"] = pool.submit(resumed, deck, folder / f"{name}_resumed", keys)
     for name, keys in CASES.items():
         whole = folder / name
-        done = train(deck, whole, 1, keys)
+        done = started[name, 1].result()
         if not report.check(f"critic: {name} runs", done.returncode == 0, done.stderr):
             continue
         expected = state(whole), critic_hash(checkpoint(whole))
         check_metrics(name, whole)
         for ranks in (2, 4) if name == "own" else (3,):
-            out = folder / f"{name}_{ranks}"
-            done = train(deck, out, ranks, keys)
+            out, done = folder / f"{name}_{ranks}", started[name, ranks].result()
             if report.check(f"critic: {name} on {ranks} ranks runs", done.returncode == 0, done.stderr):
                 report.check(f"critic: {name} on {ranks} ranks has the bits of one", (state(out), critic_hash(checkpoint(out))) == expected)
         out = folder / f"{name}_resumed"
-        first = train(deck, out, 2, keys, run__stop_after=1)
-        second = train(deck, out, 1, keys)
+        first, second = started[name, "resumed"].result()
         if report.check(f"critic: {name} resumes", first.returncode == second.returncode == 0, first.stderr + second.stderr):
             report.check(f"critic: {name} resumed is the uninterrupted run", (state(out), critic_hash(checkpoint(out))) == expected)
     if os.path.isdir(folder / "own"):
