@@ -1,6 +1,7 @@
 """On a file of pairs each rule learns which words are preferred, for prompts that were held out too, with the same weights on any
 number of ranks."""
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 from program import Folder, LEARNING_DECK, PAIRS_DECK, Report, WORDS, hashes, lines, run, sets
 
@@ -15,19 +16,26 @@ def pairs(wanted):
     return [pair for k, pair in enumerate(made) if (k * 7 % 4 == 0) == wanted]
 
 
-def trains(name, settings, ranks, deck):
-    out = folder / f"{name}_{ranks}"
-    done = run(["train", deck, "--out", out, "--quiet"] + sets(algorithm__name=name, **settings), ranks=ranks)
+def begin(name, ranks, deck):
+    """Some runs at a time: a launcher mostly waits."""
+    settings = dict(RULES[name], **({} if name in ("simpo", "orpo") else dict(reference__path="policy")))
+    started[name, ranks] = pool.submit(run, ["train", deck, "--out", folder / f"{name}_{ranks}", "--quiet"] + sets(algorithm__name=name, **settings), ranks=ranks)
+
+
+def trains(name, ranks):
+    out, done = folder / f"{name}_{ranks}", started[name, ranks].result()
     return out if report.check(f"preferences: {name} trains on {ranks} rank(s)", done.returncode == 0, done.stderr) else None
 
 
-with Folder() as folder:
+with Folder() as folder, ThreadPoolExecutor(4) as pool:
     folder.file("pairs.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(False)))
     folder.file("held_out.jsonl", "".join(json.dumps(p) + "\n" for p in pairs(True)))
-    deck = folder.deck(PAIRS_DECK)
-    for name, settings in RULES.items():
-        settings = dict(settings, **({} if name in ("simpo", "orpo") else dict(reference__path="policy")))
-        out = trains(name, settings, 2, deck)
+    deck, started = folder.deck(PAIRS_DECK), {}
+    for name in RULES:
+        for ranks in (2, 1, 3) if name in ("dpo", "kto") else (2,):
+            begin(name, ranks, deck)
+    for name in RULES:
+        out = trains(name, 2)
         if not out:
             continue
         metrics = lines(out + "/metrics.jsonl")
@@ -36,7 +44,7 @@ with Folder() as folder:
         report.check(f"preferences: {name} tells nothing of rewards", not any("reward_mean" in m or "accuracy" in m for m in metrics))
         if name in ("dpo", "kto"):
             for ranks in (1, 3):
-                other = trains(name, settings, ranks, deck)
+                other = trains(name, ranks)
                 report.check(f"preferences: {name} has the same weights on 2 and {ranks} ranks", other and hashes(other) == hashes(out))
 
     alone = run(["train", deck, "--check"])
