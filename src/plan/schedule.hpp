@@ -42,7 +42,7 @@ enum class Waits : std::uint8_t {
 };
 
 struct ScheduleKind {
-  std::int64_t max_staleness = 0;
+  std::int64_t max_staleness = 0;  // eta; where rollouts may take several iterations, what these leave of it
   Granularity granularity = Granularity::iteration;
   SharedRanks shared = SharedRanks::all;
   Waits waits = Waits::world;

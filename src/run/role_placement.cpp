@@ -97,15 +97,18 @@ void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults) {
   for (const Beside& beside : all) check_beside(deck, beside, ranks, faults);
 }
 
-ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map) {
+ScheduleKind schedule_kind(const Deck& deck, SharedRanks shared) {
   ScheduleKind kind;
   kind.max_staleness = generation_lead(deck);
   kind.granularity = deck.schedule.granularity == "group" ? Granularity::group : Granularity::iteration;
-  kind.shared = SharedRanks::generator_judges;
-  for (int r = 0; r < map.ranks(); ++r) {
-    if (map.generates(r) && map.trains(r)) kind.shared = SharedRanks::all;
-  }
+  kind.shared = shared;
   return kind;
+}
+
+ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map) {
+  bool both = false;
+  for (int r = 0; r < map.ranks(); ++r) both = both || (map.generates(r) && map.trains(r));
+  return schedule_kind(deck, both ? SharedRanks::all : SharedRanks::generator_judges);
 }
 
 std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMap& map) {

@@ -18,7 +18,9 @@ RoleMap role_map_of(const Deck& deck, int ranks);
 
 void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults);
 
-// What generation, assessment and training wait for in a run with these roles.
+// What generation, assessment and training wait for in a run with these roles. The deck's token_budget fits
+// its max_staleness.
+ScheduleKind schedule_kind(const Deck& deck, SharedRanks shared);
 ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map);
 
 // The ways between the stages of such a run, for its trace.

@@ -90,7 +90,7 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
   std::vector<const Problem*> problem_of;
   for (const GenerationRequest& request : requests)
     problem_of.insert(problem_of.end(), request.ids.size(), request.problem);
-  const bool fused = deck_.schedule.granularity == "group" && assessor_ != nullptr;
+  const bool fused = schedule_->kind().granularity == Granularity::group && assessor_ != nullptr;
   const double judged_before = assessor_ ? assessor_->busy_seconds() : 0;
   std::optional<Trace::Span> judging;
   const auto hand_over = [&](std::size_t request, std::span<const Rollout> group) {

@@ -5,6 +5,7 @@ import os
 import signal
 
 from judged import KEEPERS, remains, within
+from processes import below, table
 from program import Folder, Report, TINY_MODEL, lines, read, run, sets, start
 
 # Each program is one token, so that a network draws whole programs from the first step on.
@@ -55,38 +56,10 @@ def tokenizer(programs):
                        "decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": {"a": 2}, "merges": []}})
 
 
-def processes():
-    """Parent and name of every process."""
-    found = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                    text = file.read()
-                found[int(entry)] = (int(text[text.rindex(")") + 2:].split()[1]), text[text.index("(") + 1:text.rindex(")")])
-            except OSError:
-                continue
-    return found
-
-
-def below(process, name):
-    """Processes of that name among all that descend from a process."""
-    table = processes()
-    found, ring = [], [process.pid]
-    while ring:
-        parent = ring.pop()
-        for pid, (above, its_name) in table.items():
-            if above == parent:
-                ring.append(pid)
-                if its_name == name:
-                    found.append(pid)
-    return sorted(found)
-
-
 def guards(process):
     """The first of each rank's broker processes."""
-    table = processes()
-    return [pid for pid in below(process, KEEPERS) if table.get(table[pid][0], (0, ""))[1] == "maxplus"]
+    all_of_them = table()
+    return [pid for pid in below(process, KEEPERS) if all_of_them.get(all_of_them[pid][0], (0, ""))[1] == "maxplus"]
 
 
 def check_training(report, folder, deck):

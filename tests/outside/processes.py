@@ -3,9 +3,9 @@ import os
 import time
 
 
-def _below(process):
-    """(process, name) of all processes below this one."""
-    parents = {}
+def table():
+    """(parent, name) of every process."""
+    found = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
@@ -13,25 +13,31 @@ def _below(process):
                     text = file.read()
             except OSError:
                 continue
-            parents[int(entry)] = (int(text[text.rindex(")") + 2:].split()[1]), text[text.index("(") + 1:text.rindex(")")])
-    found, ring = [], [process]
+            found[int(entry)] = (int(text[text.rindex(")") + 2:].split()[1]), text[text.index("(") + 1:text.rindex(")")])
+    return found
+
+
+def below(process, name):
+    """Processes of that name among all that descend from one that a test started."""
+    all_of_them, found, ring = table(), [], [process.pid]
     while ring:
         parent = ring.pop()
-        for pid, (above, name) in parents.items():
+        for pid, (above, its_name) in all_of_them.items():
             if above == parent:
                 ring.append(pid)
-                found.append((pid, name))
-    return found
+                if its_name == name:
+                    found.append(pid)
+    return sorted(found)
 
 
 def ranks_of(process):
     """The ranks of a job that `start` of program.py began, by process id, which is their order on one machine."""
-    return sorted(pid for pid, name in _below(process.pid) if name == "maxplus")
+    return below(process, "maxplus")
 
 
 def launcher_of(process):
     """The mpirun of such a job; none before it is there."""
-    return next((pid for pid, name in _below(process.pid) if name == "mpirun"), None)
+    return next(iter(below(process, "mpirun")), None)
 
 
 def wait_for(path, lines_wanted, seconds=60):

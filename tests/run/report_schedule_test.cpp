@@ -120,6 +120,9 @@ TEST(ScheduleReplay, OfRunsThatDrawNothingOrCannotBeReadIsNothing) {
   RunRecord no_deck = recorded(std::vector<Line>(1, drawn_and_trained(1, 1, 0, 0)), 0, "iteration", false);
   no_deck.deck.reset();
   EXPECT_FALSE(replay_schedule(no_deck));
+  RunRecord changed_by_hand = recorded(std::vector<Line>(1, drawn_and_trained(1, 1, 0, 0)), 0, "iteration", false);
+  changed_by_hand.deck->schedule.token_budget = 1;
+  EXPECT_FALSE(replay_schedule(changed_by_hand)) << "no max_staleness that such a budget needs";
   for (const double strange : {0.0, -1.0, 1e300}) {
     RunRecord run =
         recorded(std::vector<Line>(3, drawn_and_trained(strange, strange, strange, strange)), 2, "group", true);

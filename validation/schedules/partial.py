@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Do partial rollouts shorten an iteration with long-tailed lengths as the length model says?
 
-Expectation, written before the runs. One rank draws 16 new rollouts an iteration, lengths lognormal with sigma = 1 about 24 tokens, at most
+Expectation, written before the runs that count, after a short one on a busy machine with 64 new rollouts an iteration, which the budget made
+slower (0.63x): computing tokens again cost more than it saved. One rank draws 16 new rollouts an iteration, lengths lognormal with sigma = 1 about 24 tokens, at most
 192; all of them are rows of one batch. A decoding step of r rows takes c(r) seconds, a new rollout f for its share of the prompt and its first
 token, and a token that is computed again a; all three are measured with equal lengths. Then an iteration without a budget takes f N + sum
 over steps t of c(rollouts longer than t), which ends with the longest answer. With a budget of 48 tokens (n = 4 iterations a rollout,
@@ -24,41 +25,13 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from training import conclude_by, processor, train  # noqa: E402  (the folder above is known only now)
+sys.path.insert(0, HERE)
+from run import DECK, QUICK  # noqa: E402  (these folders are known only now)
+from training import conclude_by, processor, train  # noqa: E402
 
 PROBLEMS, MEMBERS, LONGEST, BUDGET, TOLERANCE = 4, 4, 192, 48, 0.15
-DECK = f"""
-title = "partial rollouts"
-[run]
-seed = 3
-checkpoint_every = 0
-out = "out"
-[model]
-family = "llama"
-width = 128
-layers = 4
-heads = 4
-kv_heads = 2
-ffn_width = 384
-context = 256
-[data]
-task = "operators"
-[reward]
-verifier = "random"
-probability = 0.5
-[generation]
-problems_per_iteration = {PROBLEMS}
-group_size = {MEMBERS}
-batch_rollouts = 128
-max_new_tokens = {LONGEST}
-[algorithm]
-name = "grpo"
-[optimizer]
-learning_rate = 1e-4
-micro_batch_tokens = 1024
-[eval]
-every = 0
-"""
+CASE = ["model.context=256", "run.log_rollouts=all", f"generation.problems_per_iteration={PROBLEMS}", f"generation.group_size={MEMBERS}",
+        "generation.batch_rollouts=128", f"generation.max_new_tokens={LONGEST}"]
 LONG_TAIL = ["generation.force_length=24", "generation.force_length_sigma=1"]
 PARTIAL = [f"schedule.token_budget={BUDGET}", f"schedule.max_staleness={LONGEST // BUDGET - 1}"]
 STEPS = 32  # of the runs with equal lengths, beyond the first token
@@ -70,7 +43,7 @@ def seconds_of(deck, folder, rows, length, *keys):
     """Median generation of an iteration with so many rollouts of one length."""
     problems, members = ROWS[rows]
     out = os.path.join(folder, f"rows_{rows}_{length}_{len(keys)}")
-    lines = train(deck, out, 1, 300, f"generation.force_length={length}", f"generation.problems_per_iteration={problems}", f"generation.group_size={members}",
+    lines = train(deck, out, 1, 300, *CASE, f"generation.force_length={length}", f"generation.problems_per_iteration={problems}", f"generation.group_size={members}",
                   "run.iterations=10", *keys)
     return statistics.median(m["seconds_generation"] for m in lines if 3 < m["iteration"] < 10)
 
@@ -120,7 +93,7 @@ def predicted(costs, rollouts, iteration, budget):
 def measure(costs, deck, folder, iterations, keys, budget):
     """Means over the steady iterations of one run: seconds of generation, as measured and as predicted."""
     out = os.path.join(folder, f"run_{time.monotonic_ns()}")
-    lines = train(deck, out, 1, 600, f"run.iterations={iterations}", *LONG_TAIL, *keys)
+    lines = train(deck, out, 1, 600, f"run.iterations={iterations}", *CASE, *LONG_TAIL, *keys)
     rollouts, steady = rollouts_of(out), [m for m in lines if LONGEST // BUDGET < m["iteration"] < iterations]
     return (statistics.mean(m["seconds_generation"] for m in steady), statistics.mean(predicted(costs, rollouts, m["iteration"], budget) for m in steady))
 
@@ -135,7 +108,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         deck = os.path.join(folder, "deck.toml")
         with open(deck, "w", encoding="utf-8") as file:
-            file.write(DECK)
+            file.write(DECK.format(judge=QUICK))
         costs = Costs(deck, folder)
         for _ in range(options.pairs):
             for name, (keys, budget) in schedules.items():

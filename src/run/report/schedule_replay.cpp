@@ -8,6 +8,7 @@
 
 #include "plan/critical_path.hpp"
 #include "run/partial_rollouts.hpp"
+#include "run/role_placement.hpp"
 
 namespace maxplus {
 
@@ -124,10 +125,9 @@ const char* word_of(Stage stage) {
 
 std::optional<ScheduleReplay> replay_schedule(const RunRecord& run) {
   if (!run.deck || points_of(run, "seconds_generation").y.empty()) return std::nullopt;
+  if (generation_lead(*run.deck) < 0) return std::nullopt;  // a deck that was changed by hand
   ScheduleReplay replay;
-  replay.kind.max_staleness = generation_lead(*run.deck);
-  replay.kind.granularity = run.deck->schedule.granularity == "group" ? Granularity::group : Granularity::iteration;
-  replay.kind.shared = shared_ranks(run);
+  replay.kind = schedule_kind(*run.deck, shared_ranks(run));
   const auto iterations = static_cast<double>(run.deck->run.iterations);
   for (const double iteration : points_of(run, "seconds_iteration").x) {
     if (iteration < 1) continue;
