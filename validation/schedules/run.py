@@ -67,7 +67,7 @@ for line in sys.stdin:
 APART = ["placement.generator=1", "placement.actor=1"]
 SCHEDULES = {"synchronous, both ranks do everything": [], "synchronous, 1 + 1 ranks": APART, "one ahead, 1 + 1 ranks": APART + ["schedule.max_staleness=1"]}
 # To balance the stages: rows decoded together make generation faster, epochs make training longer.
-ROWS, EPOCHS = (64, 32, 16, 8, 4), range(1, 11)
+ROWS, EPOCHS = (64, 32, 16, 8, 4, 2, 1), range(1, 11)
 
 
 def measure(deck, folder, name, keys):
