@@ -297,10 +297,12 @@ void visit(ScheduleTable& t, KeyVisitor& v) {
               "so many policy versions generation may be behind training: iteration k is drawn with the weights of "
               "k - 1 - max_staleness while older iterations are trained on; 0: on policy")
             .from(0, 1024));
-  v.key(
-      &t.staleness,
-      Facts("staleness", "exact: every iteration is drawn with the version that max_staleness says, whatever the time")
-          .one_of({"exact"}));
+  v.key(&t.staleness,
+        Facts("staleness",
+              "exact: every iteration is drawn with the version that max_staleness says, whatever the time; bounded: "
+              "with the "
+              "newest there is, at most max_staleness old, rollouts that are under way are interrupted for it")
+            .one_of({"exact", "bounded"}));
   v.key(&t.token_budget,
         Facts("token_budget",
               "new tokens that a rollout gets in one iteration; one that has not ended then goes on in the next, with "

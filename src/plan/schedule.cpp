@@ -43,6 +43,7 @@ const char* name_of(Stage stage) {
 }
 
 Schedule::Schedule(const ScheduleKind& kind) : kind_(kind), graph_(kStages) {
+  const std::int64_t ahead = lead(Stage::generation);
   const bool by_group = kind_.granularity == Granularity::group;
   std::vector<Stage> first = {Stage::generation};  // what begins as soon as something may be drawn
   if (by_group) first.push_back(Stage::assessment);
@@ -53,7 +54,7 @@ Schedule::Schedule(const ScheduleKind& kind) : kind_(kind), graph_(kStages) {
   add_mailbox(Stage::exchange, Stage::scoring, 0);
   add_mailbox(Stage::scoring, Stage::training, 0);
   add_mailbox(Stage::training, Stage::hand_off, 0);
-  for (const Stage stage : first) add_mailbox(Stage::hand_off, stage, 1 + kind_.max_staleness);
+  for (const Stage stage : first) add_mailbox(Stage::hand_off, stage, 1 + ahead);
 
   // Ranks that train do one after the other, and then begin anew.
   add(Stage::opening, Stage::scoring, 0);
@@ -70,7 +71,7 @@ Schedule::Schedule(const ScheduleKind& kind) : kind_(kind), graph_(kStages) {
     for (const Stage stage : first) add(Stage::opening, stage, 0);
   }
   if (kind_.waits == Waits::world) {
-    if (kind_.max_staleness > 0) add(Stage::training, Stage::exchange, 0);
+    if (ahead > 0) add(Stage::training, Stage::exchange, 0);
     add(Stage::exchange, Stage::hand_off, 0);
     for (const Stage stage : first) add(Stage::opening, stage, 0);
   }
@@ -89,7 +90,7 @@ std::int64_t Schedule::lead(Stage stage) const {
     case Stage::generation:
     case Stage::assessment:
     case Stage::settling:
-    case Stage::exchange: return kind_.max_staleness;
+    case Stage::exchange: return kind_.staleness == Staleness::exact ? kind_.max_staleness : 0;
     case Stage::opening:
     case Stage::scoring:
     case Stage::training:
@@ -103,20 +104,35 @@ std::int64_t Schedule::version(std::int64_t iteration) const {
   return std::max<std::int64_t>(0, iteration - 1 - kind_.max_staleness);
 }
 
+std::int64_t Schedule::admitted(std::int64_t iteration, std::int64_t last) const {
+  return std::min(last, iteration + kind_.max_staleness);
+}
+
 std::vector<Schedule::Task> Schedule::step(std::int64_t iteration, std::int64_t drawn, std::int64_t last) const {
+  using Work = Task::Work;
   std::vector<Task> tasks;
+  if (kind_.staleness == Staleness::bounded) {
+    if (drawn < iteration) tasks = {{Work::drawing, iteration, false}, {Work::exchange, iteration, false}};
+    const bool ahead = admitted(iteration, last) > iteration;
+    if (ahead) tasks.push_back({Work::drawing, 0, true});
+    tasks.push_back({Work::training, iteration, false});
+    if (ahead) tasks.push_back({Work::exchange, 0, false});
+    tasks.push_back({Work::hand_off, iteration, false});
+    tasks.push_back({Work::closing, iteration, false});
+    return tasks;
+  }
   const std::int64_t drawn_here = iteration + lead(Stage::generation);
   for (std::int64_t next = std::max(drawn + 1, iteration); next < drawn_here && next <= last; ++next) {
-    tasks.push_back({Task::Work::drawing, next, false});
-    tasks.push_back({Task::Work::exchange, next, false});
+    tasks.push_back({Work::drawing, next, false});
+    tasks.push_back({Work::exchange, next, false});
   }
   for (const int node : graph_.order()) {
     const auto stage = static_cast<Stage>(node);
-    const std::optional<Task::Work> work = work_of(stage);
+    const std::optional<Work> work = work_of(stage);
     const std::int64_t of = iteration + lead(stage);
-    const bool draws = work == Task::Work::drawing || work == Task::Work::exchange;
+    const bool draws = work == Work::drawing || work == Work::exchange;
     if (!work || (draws && (of <= drawn || of > last))) continue;
-    tasks.push_back({*work, of, work == Task::Work::drawing && lead(stage) > 0});
+    tasks.push_back({*work, of, work == Work::drawing && lead(stage) > 0});
   }
   return tasks;
 }

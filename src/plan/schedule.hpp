@@ -31,6 +31,10 @@ inline constexpr int kStages = 9;
 const char* name_of(Stage stage);
 
 enum class Granularity : std::uint8_t { iteration, group };
+enum class Staleness : std::uint8_t {
+  exact,   // an iteration is drawn with the version that max_staleness says
+  bounded  // with the newest there is, at most max_staleness old; drawing is interrupted when there is a newer one
+};
 enum class SharedRanks : std::uint8_t {
   none,              // each of generation, assessment and training has its own
   generator_judges,  // those that draw also judge
@@ -46,6 +50,7 @@ struct ScheduleKind {
   Granularity granularity = Granularity::iteration;
   SharedRanks shared = SharedRanks::all;
   Waits waits = Waits::world;
+  Staleness staleness = Staleness::exact;
 };
 
 class Schedule {
@@ -62,13 +67,15 @@ class Schedule {
 
   struct Task {
     enum class Work : std::uint8_t { drawing, exchange, training, hand_off, closing } work = Work::drawing;
-    std::int64_t iteration = 0;
-    bool beside = false;  // a drawing while others train
+    std::int64_t iteration = 0;  // of a drawing: that must be whole then; with bounded staleness none if it is beside
+    bool beside = false;         // a drawing while others train
     bool operator==(const Task&) const = default;
   };
+  // The last iteration that may be under way while `iteration` of `last` is drawn for or trained on.
+  std::int64_t admitted(std::int64_t iteration, std::int64_t last) const;
   // What every rank does in the step that trains on `iteration` of `last`, where iterations up to `drawn` have been
-  // drawn: the same list on all of them, each leaves out work that it has no role for. What generation should be ahead
-  // and is not (at the start of a run, and where a finished run is made longer) comes first.
+  // drawn whole: the same list on all of them, each leaves out work that it has no role for. What generation should be
+  // ahead and is not (at the start of a run, and where a finished run is made longer) comes first.
   std::vector<Task> step(std::int64_t iteration, std::int64_t drawn, std::int64_t last) const;
 
  private:

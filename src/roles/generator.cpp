@@ -89,7 +89,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   turns_.reset();
   if (rule.environment != nullptr) {
     MAXPLUS_REQUIRE(rule.tokenizer != nullptr, "an environment needs a tokenizer");
-    MAXPLUS_REQUIRE(rule.token_budget == 0, "the turns of a parked rollout are not kept");
+    MAXPLUS_REQUIRE(rule.token_budget == 0 && !rule.pause, "the turns of a parked rollout are not kept");
     turns_ = std::make_unique<Turns>(*rule.environment, *rule.tokenizer, total);
   }
 
@@ -102,10 +102,14 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
 
   std::size_t next_request = 0, next_rollout = 0;
   counters_.seconds_to_ninety_percent = 0;
-  bool abandoned = false;
+  bool abandoned = false, paused = false;
   while (next_request < requests.size() || !waiting_.empty() || rows_in_use() > 0) {
     if (stop && stop()) {
       abandoned = true;
+      break;
+    }
+    if (rule.pause && rule.pause()) {
+      paused = true;
       break;
     }
     if (next_request < requests.size() && rows_in_use() + static_cast<std::int64_t>(waiting_.size()) < limits_.rows) {
@@ -121,7 +125,12 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   done_ = {};
   counters_.seconds = timer.seconds();
   cache_.release(common_);
-  if (abandoned) cache_.reset();
+  if (abandoned || paused) cache_.reset();
+  if (paused) {
+    for (Rollout& rollout : rollouts) {
+      if (rollout.finish == Finish::aborted) rollout.finish = Finish::parked;
+    }
+  }
   return rollouts;
 }
 

@@ -9,8 +9,9 @@
 // With an environment a rollout that has made a call leaves the batch until it is answered, while the others go on. The
 // answer's tokens are foreign: they count in lengths and draws go on behind them, but nobody drew or trains them.
 //
-// With a token budget a rollout that has used it up is parked, and a later call goes on behind its last token: prompt
-// and tokens are computed again with the weights of that call, what was drawn stays as it is.
+// With a token budget a rollout that has used it up is parked, and so are all that have not ended when a call is
+// interrupted. A later call goes on behind the last token: prompt and tokens are computed again with the weights of
+// that call, what was drawn stays as it is.
 
 #include <cstdint>
 #include <deque>
@@ -39,12 +40,16 @@ struct GenerationRequest {
   std::int64_t max_new_tokens = 0;  // where the context leaves less room than the rule allows; 0: the rule's
 };
 
+// Asked between decoding steps.
+using StopRequest = std::function<bool()>;
+
 struct GenerationRule {
   ops::SamplingRule sampling;
   std::int64_t max_new_tokens = 0;
   std::int64_t force_length = 0;   // > 0: stop tokens end nothing, every rollout has so many tokens
   double force_length_sigma = 0;   // or, above 0, as many as forced_length says
   std::int64_t token_budget = 0;   // new tokens of a rollout in one call; 0: no limit
+  StopRequest pause;               // true: what has not ended is parked, begun or not, and the call returns
   std::vector<std::int32_t> stop;  // token ids
   std::uint64_t seed = 1;
   Purpose purpose = Purpose::sampling;
@@ -55,9 +60,6 @@ struct GenerationRule {
 
 // Lognormal about force_length, from 1 to max_new_tokens; of (seed, id) alone.
 std::int64_t forced_length(const GenerationRule& rule, const RolloutId& id);
-
-// Asked between decoding steps; true: give up at once.
-using StopRequest = std::function<bool()>;
 
 // Called as soon as the last rollout of a request has ended, between decoding steps; never if one of them is parked.
 using RequestDone = std::function<void(std::size_t request, std::span<const Rollout> rollouts)>;
@@ -79,9 +81,9 @@ class Generator {
   // Buffers come from `arena` (counting or real).
   Generator(Transformer& transformer, const Limits& limits, const Stream& stream, Arena& arena);
 
-  // Rollouts of all requests, in the order of requests and ids. An abandoned call (stop) returns what ended before;
-  // the others carry Finish::aborted. Drops all cached keys and values first: weights may have changed.
-  // What had ended in an earlier call comes back as it was.
+  // Rollouts of all requests, in the order of requests and ids. An abandoned call (`stop` is true) returns what ended
+  // before; the others carry Finish::aborted. Drops all cached keys and values first: weights may have changed. What
+  // had ended in an earlier call comes back as it was.
   std::vector<Rollout> generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
                                 const StopRequest& stop, const RequestDone& done = {});
 

@@ -8,6 +8,7 @@
 
 #include "base/strings.hpp"
 #include "rl/algorithms/algorithm.hpp"
+#include "run/bounded_staleness.hpp"
 #include "run/partial_rollouts.hpp"
 
 namespace maxplus {
@@ -100,6 +101,11 @@ void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults) {
 ScheduleKind schedule_kind(const Deck& deck, SharedRanks shared) {
   ScheduleKind kind;
   kind.max_staleness = generation_lead(deck);
+  if (wants_bounded(deck)) {
+    kind.staleness = Staleness::bounded;
+    // Ranks with both roles draw an iteration when they are about to train on it: then the newest weights are its own.
+    if (shared == SharedRanks::all) kind.max_staleness = 0;
+  }
   kind.granularity = deck.schedule.granularity == "group" ? Granularity::group : Granularity::iteration;
   kind.shared = shared;
   return kind;

@@ -32,6 +32,18 @@ bool resamples(const Deck& deck) {
 
 }  // namespace
 
+RolloutId TrainingRun::id_of(const Round& round, std::int64_t slot, std::int64_t member) const {
+  std::int64_t iteration = round.iteration;
+  if (is_bounded()) {
+    // Problems are admitted in the run's order, of several iterations at once.
+    const std::int64_t place = round.first + slot;
+    iteration = 1 + place / deck_.generation.problems_per_iteration;
+    slot = place % deck_.generation.problems_per_iteration;
+  }
+  return {static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(round.attempt),
+          static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(member)};
+}
+
 // This rank's share of what is parked and of a round's problems, which `problems` then holds. Any dealing gives the
 // same bits; those that are parked come first, with the longest way behind them.
 std::vector<GenerationRequest> TrainingRun::requests_of_rank(const Round& round, std::vector<Problem>* problems) const {
@@ -52,10 +64,7 @@ std::vector<GenerationRequest> TrainingRun::requests_of_rank(const Round& round,
     problems->push_back(inputs_.train->at(inputs_.order->at(round.first + slot)));
     GenerationRequest request;
     request.problem = &problems->back();
-    for (std::int64_t k = 0; k < deck_.generation.group_size; ++k) {
-      request.ids.push_back({static_cast<std::uint32_t>(round.iteration), static_cast<std::uint32_t>(round.attempt),
-                             static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(k)});
-    }
+    for (std::int64_t k = 0; k < deck_.generation.group_size; ++k) request.ids.push_back(id_of(round, slot, k));
     request.group = group_number(round.iteration, request.ids.front());
     requests.push_back(std::move(request));
   }
@@ -83,7 +92,7 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
   const std::int64_t drawn_before = generator.counters().tokens_generated,
                      processed_before = generator.counters().tokens_processed;
   const Timer generation;
-  const GenerationRule rule = drawing_rule(iteration);
+  GenerationRule rule = drawing_rule(iteration);
   std::vector<Rollout> rollouts, greedy;
   const auto aborted = [](const Rollout& r) { return r.finish == Finish::aborted; };
   bool stopped_here = false;
@@ -102,14 +111,18 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
     if (fused) assessor_->look_after();
     return stop();
   };
+  RequestDone done;
+  if (fused) done = hand_over;
+  if (bell_) pull_when_drawn(requests, round, &rule, &done);
   {
     const Trace::Span span(*trace_, "generator", "generation", iteration);
-    rollouts = generator.generate(requests, rule, look, fused ? RequestDone(hand_over) : RequestDone());
+    rollouts = generator.generate(requests, rule, look, done);
     // Of the call that drew the rollouts.
     const Generator::Counters& counters = generator.counters();
     if (counters.seconds > 0) facts.tail_share = 1.0 - counters.seconds_to_ninety_percent / counters.seconds;
     stopped_here = std::any_of(rollouts.begin(), rollouts.end(), aborted);
     collected.parked = set_aside_parked(&requests, &problem_of, &rollouts);
+    rule.pause = {};
     if (algorithm_->needs().greedy_reward) greedy = draw_greedy(requests, rule, look);
   }
   facts.seconds_generation = generation.seconds();
@@ -148,7 +161,7 @@ void TrainingRun::agree_on_drawn(Collected* collected) const {
   watchdog_->wait("exchange of experiences");
   collected->experiences = exchange_experiences(ranks, collected->experiences);
   facts.groups = std::ssize(groups_of(collected->experiences));
-  if (deck_.schedule.token_budget > 0) {
+  if (deck_.schedule.token_budget > 0 || is_bounded()) {
     collected->parked = exchange_experiences(ranks, collected->parked);
     facts.groups_parked = std::ssize(groups_of(collected->parked));
     facts.rollouts_parked =
@@ -203,6 +216,7 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
 Collected TrainingRun::collect(std::int64_t iteration, const StopRequest& stop) {
   if (!options_.replay_file.empty()) return collect_recorded();
   if (inputs_.answers) return collect_answers(iteration);
+  if (is_bounded()) return collect_bounded(iteration, stop);
   const std::int64_t wanted = deck_.generation.problems_per_iteration;
   const std::int64_t rounds = resamples(deck_) ? 1 + deck_.generation.resample_rounds : 1;
   Collected all;
@@ -260,6 +274,10 @@ bool TrainingRun::take_in(Collected collected, Spent* spent) {
   spent->seconds_drawing += collected.facts.seconds_drawing;
   spent->tokens_drawn += collected.facts.tokens_generated;
   parked_ = std::exchange(collected.parked, {});
+  if (is_bounded()) {
+    deal_out(std::move(collected));
+    return true;
+  }
   if (!groups_->trains()) collected.experiences.clear(), collected.dropped.clear();
   waiting_.push_back(std::move(collected));
   return true;

@@ -22,7 +22,7 @@ TrainingRun::Next TrainingRun::iterate() {
   Step step;
   step.talked_before = groups_->seconds_communicated();
   const std::int64_t iteration = state_.iteration + 1;
-  const std::int64_t drawn = waiting_.empty() ? state_.iteration : waiting_.back().facts.iteration;
+  const std::int64_t drawn = whole_until();
   drawing_s_ = 0;
   for (const Schedule::Task& task : schedule_->step(iteration, drawn, iterations_in_all())) {
     switch (task.work) {
@@ -34,9 +34,16 @@ TrainingRun::Next TrainingRun::iterate() {
         break;
       }
       case Schedule::Task::Work::exchange:
+        if (bell_) {
+          watchdog_->wait("others that draw or train");
+          bell_->settle();
+        }
         if (!take_in(std::move(step.drawn), &step.spent)) return leave_after_stop();
         break;
-      case Schedule::Task::Work::training: train_on_waiting(task.iteration, &step); break;
+      case Schedule::Task::Work::training:
+        step.spent.seconds_awaited = step.timer.seconds();
+        train_on_waiting(task.iteration, &step);
+        break;
       case Schedule::Task::Work::hand_off: {
         const Timer handing;
         publish_weights();
@@ -116,12 +123,13 @@ MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& traine
   facts.drawn = options_.replay_file.empty() && !inputs_.answers;
   MetricsRow row = recorder_->iteration_row(facts, collected.experiences, trained.steps, trained.values, state_);
   if (facts.drawn) add_staleness(&row, collected, spent);
-  if (facts.drawn && deck_.schedule.token_budget > 0) {
+  if (facts.drawn && (deck_.schedule.token_budget > 0 || is_bounded())) {
     row.set("problems", collected.facts.problems_taken);
     row.set("groups_parked", collected.facts.groups_parked);
     row.set("rollouts_parked", collected.facts.rollouts_parked);
   }
   if (facts.drawn && spent.tokens_drawn > 0) row.set("seconds_drawing", spent.seconds_drawing);
+  if (facts.drawn && is_bounded()) row.set("seconds_awaited", spent.seconds_awaited);
   if (engine_->reference() != nullptr || engine_->critic() != nullptr)
     row.set("seconds_scoring", trained.seconds_scoring);
   if (groups_->weights().is_needed()) row.set("seconds_weight_handoff", spent.seconds_weight_handoff);

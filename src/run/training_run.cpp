@@ -96,8 +96,9 @@ ExitCode TrainingRun::run() {
       world_, replays ? RoleMap::colocated(world_.size()) : role_map_of(deck_, world_.size()));
   const RoleMap& map = groups_->map();
   ScheduleKind schedule = schedule_kind(deck_, map);
-  if (replays) schedule.max_staleness = 0;
+  if (replays) schedule.max_staleness = 0, schedule.staleness = Staleness::exact;
   schedule_ = std::make_unique<Schedule>(schedule);
+  if (is_bounded() && schedule.shared != SharedRanks::all) bell_ = std::make_unique<Bell>("bell", world_);
   inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training, options_.broker);
   if (replays) {
     recorded_ =

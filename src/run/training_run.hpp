@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/timer.hpp"
+#include "comm/bell.hpp"
 #include "comm/communicator.hpp"
 #include "comm/environment.hpp"
 #include "deck/tables.hpp"
@@ -75,6 +76,7 @@ class TrainingRun {
     double seconds_drawing = 0;                             // both, less what they did at the same time
     double seconds_busy = 0;                                // of this rank alone
     double seconds_weight_handoff = 0, seconds_communication = 0;
+    double seconds_awaited = 0;  // until what is trained on was drawn whole, with bounded staleness
     std::int64_t tokens_drawn = 0;
     std::int64_t groups_waiting = 0;  // when the training begins, those that it takes included
   };
@@ -112,13 +114,23 @@ class TrainingRun {
   // Of one call of the generator: `groups` new problems from `first` of the run's order on, and what is parked.
   struct Round {
     std::int64_t iteration, attempt, first, groups;
+    std::int64_t needed = 0;  // with bounded staleness: rollouts of iterations up to this one must end in this call
   };
+  RolloutId id_of(const Round& round, std::int64_t slot, std::int64_t member) const;
   std::vector<GenerationRequest> requests_of_rank(const Round& round, std::vector<Problem>* problems) const;
   GenerationRule drawing_rule(std::int64_t iteration) const;
   Collected draw_and_judge(const Round& round, const StopRequest& stop);
   void agree_on_drawn(Collected* collected) const;
   void append(Collected* all, Collected more, std::int64_t groups_wanted) const;
   Collected draw(std::int64_t iteration, const StopRequest& stop);
+  // training_bounded.cpp: iterations that generation begins as soon as max_staleness admits them.
+  bool is_bounded() const { return schedule_->kind().staleness == Staleness::bounded; }
+  std::int64_t whole_until() const;  // the last iteration that has been drawn whole, like all before it
+  Collected collect_bounded(std::int64_t needed, const StopRequest& stop);
+  Round bounded_round(std::int64_t needed) const;
+  void pull_when_drawn(std::span<const GenerationRequest> requests, const Round& round, GenerationRule* rule,
+                       RequestDone* done);
+  void deal_out(Collected drawn);
   bool take_in(Collected collected, Spent* spent);  // false: it was abandoned
   // training_scores.cpp: what the judge, the reward model and other networks say of rollouts.
   // In the order of the requests. `judged_so_far`: the judge got each group as soon as it was drawn.
@@ -169,6 +181,7 @@ class TrainingRun {
   RunInputs inputs_;
   std::unique_ptr<RoleGroups> groups_;
   std::unique_ptr<Schedule> schedule_;
+  std::unique_ptr<Bell> bell_;  // what interrupts drawing with bounded staleness; null: no rank only draws or trains
   std::unique_ptr<Algorithm> algorithm_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Watchdog> watchdog_;

@@ -120,6 +120,37 @@ TEST(Schedule, GoesOnWhereItStoodAndFillsUpARunMadeLonger) {
   EXPECT_EQ(version.at(12), schedule.version(12));
 }
 
+TEST(Schedule, AtItsOwnPaceWaitsOnlyForWhatIsLacking) {
+  ScheduleKind kind{2, Granularity::iteration, SharedRanks::generator_judges, Waits::world, Staleness::bounded};
+  const Schedule schedule(kind);
+  EXPECT_EQ(schedule.admitted(1, 9), 3);
+  EXPECT_EQ(schedule.admitted(8, 9), 9);
+  const Tasks whole = {
+      {Work::drawing, 0, true}, {Work::training, 5}, {Work::exchange, 0}, {Work::hand_off, 5}, {Work::closing, 5}};
+  EXPECT_EQ(schedule.step(5, 5, 9), whole);
+  EXPECT_EQ(schedule.step(5, 7, 9), whole);
+  Tasks lacking = {{Work::drawing, 5}, {Work::exchange, 5}};
+  lacking.insert(lacking.end(), whole.begin(), whole.end());
+  EXPECT_EQ(schedule.step(5, 4, 9), lacking);
+  const Tasks last = {{Work::training, 9}, {Work::hand_off, 9}, {Work::closing, 9}};
+  EXPECT_EQ(schedule.step(9, 9, 9), last) << "nothing is left to draw";
+  kind.max_staleness = 0;
+  EXPECT_EQ(
+      Schedule(kind).step(5, 4, 9),
+      (Tasks{{Work::drawing, 5}, {Work::exchange, 5}, {Work::training, 5}, {Work::hand_off, 5}, {Work::closing, 5}}));
+}
+
+TEST(Schedule, AtItsOwnPaceTakesTheWaitingAndTheTraining) {
+  const Schedule schedule({4, Granularity::iteration, SharedRanks::generator_judges, Waits::world, Staleness::bounded});
+  const auto seconds = [](double awaited, double training) {
+    std::vector<double> times(kStages, 0.0);
+    times[static_cast<std::size_t>(Stage::generation)] = awaited;
+    times[static_cast<std::size_t>(Stage::training)] = training;
+    return times;
+  };
+  EXPECT_DOUBLE_EQ(schedule.graph().evaluate({seconds(3, 1), seconds(0, 2), seconds(0.5, 2)}).makespan(), 8.5);
+}
+
 std::vector<double> seconds_of(double generation, double assessment, double training) {
   std::vector<double> times(kStages, 0.0);
   times[static_cast<std::size_t>(Stage::generation)] = generation;

@@ -41,6 +41,9 @@ SharedRanks shared_ranks(const RunRecord& run) {
   return SharedRanks::generator_judges;
 }
 
+// How far generation is ahead in the graph.
+std::int64_t lead_of(const ScheduleKind& kind) { return kind.staleness == Staleness::exact ? kind.max_staleness : 0; }
+
 std::vector<double> times_at(const RunRecord& run, const ScheduleKind& kind, double iteration, double iterations) {
   const auto seconds = [&](const char* metric) { return seconds_at(run, metric, iteration); };
   std::vector<double> times(kStages, 0.0);
@@ -55,10 +58,16 @@ std::vector<double> times_at(const RunRecord& run, const ScheduleKind& kind, dou
   times[place(Stage::training)] = seconds("seconds_training");
   times[place(Stage::hand_off)] = seconds("seconds_weight_handoff");
   times[place(Stage::closing)] = seconds("seconds_evaluation");
-  if (iteration == 1 && kind.max_staleness > 0) {
+  if (kind.staleness == Staleness::bounded && kind.shared != SharedRanks::all) {
+    // Drawing goes on beside all else: what a step waited for stands in its place.
+    drawing = seconds("seconds_awaited");
+    judging = settling = 0;
+  }
+  if (iteration == 1 && lead_of(kind) > 0) {
     // The first line has the drawings of all iterations that generation gets ahead by; the last is beside the training.
-    const double drawn = std::min(1.0 + static_cast<double>(kind.max_staleness), iterations);
-    const double beside = drawn > static_cast<double>(kind.max_staleness) ? 1.0 / drawn : 0.0;
+    const auto lead = static_cast<double>(lead_of(kind));
+    const double drawn = std::min(1.0 + lead, iterations);
+    const double beside = drawn > lead ? 1.0 / drawn : 0.0;
     for (double* part : {&drawing, &judging, &settling}) {
       times[place(Stage::opening)] += (1.0 - beside) * *part;
       *part *= beside;
@@ -77,7 +86,7 @@ std::vector<double> means_of(const StepTimes& times) {
 
 // Lines at the start, where generation gets ahead, and at the end, where nothing is left to draw, stand apart.
 void choose_steady(ScheduleReplay& replay, double iterations) {
-  const auto eta = static_cast<double>(replay.kind.max_staleness);
+  const auto eta = static_cast<double>(lead_of(replay.kind));
   replay.first = 0, replay.last = replay.iteration.size() - 1;
   if (eta == 0) return;
   std::size_t first = replay.first, last = replay.last;
