@@ -159,6 +159,12 @@ void visit(GenerationTable& t, KeyVisitor& v) {
             "the same")
           .within(0, 10));
   v.key(&t.batch_rollouts, Facts("batch_rollouts", "rows decoded together on a rank; changes no bit").from(1, 65536));
+  v.key(&t.compute,
+        Facts("compute",
+              "precision of the matrix products that draw; other than [model]'s: from a copy of the weights, which "
+              "recorded log-probabilities belong to")
+            .one_of({"f32", "bf16"})
+            .absent("[model]'s"));
   v.key(&t.zero_spread, Facts("zero_spread", "groups whose rewards are all equal: keep, drop, or drop and draw others")
                             .one_of({"keep", "drop", "resample"}));
   v.key(&t.resample_rounds,

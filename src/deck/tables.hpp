@@ -100,12 +100,13 @@ struct GenerationTable {
   double temperature = 1.0, top_p = 1.0;
   std::int64_t top_k = 0;
   std::int64_t max_new_tokens = 128;
-  std::vector<std::string> stop;     // token texts; empty: the tokenizer's end token
-  std::int64_t force_length = 0;     // benchmarks: every rollout has so many tokens
-  double force_length_sigma = 0;     // their lengths: lognormal with this sigma about that median
-  std::int64_t batch_rollouts = 64;  // rows decoded together on a rank
-  std::string zero_spread = "keep";  // keep | drop | resample
-  std::int64_t resample_rounds = 4;  // of zero_spread = "resample" (dynamic sampling)
+  std::vector<std::string> stop;       // token texts; empty: the tokenizer's end token
+  std::int64_t force_length = 0;       // benchmarks: every rollout has so many tokens
+  double force_length_sigma = 0;       // their lengths: lognormal with this sigma about that median
+  std::int64_t batch_rollouts = 64;    // rows decoded together on a rank
+  std::optional<std::string> compute;  // f32 | bf16; absent: [model]'s
+  std::string zero_spread = "keep";    // keep | drop | resample
+  std::int64_t resample_rounds = 4;    // of zero_spread = "resample" (dynamic sampling)
 };
 
 struct AlgorithmTable {

@@ -17,6 +17,7 @@ enum ArenaIndex : std::size_t {
   kGradients,
   kMoments,
   kCache,
+  kDrawing,
   kReference,
   kRewardModel,
   kCritic,
@@ -25,8 +26,8 @@ enum ArenaIndex : std::size_t {
   kArenas
 };
 constexpr const char* kArenaNames[kArenas] = {
-    "weights",   "packed weights", "activations", "gradients",        "optimizer moments", "generation (keys, values)",
-    "reference", "reward model",   "critic",      "critic gradients", "critic moments"};
+    "weights",         "packed weights", "activations",  "gradients", "optimizer moments", "generation (keys, values)",
+    "copy that draws", "reference",      "reward model", "critic",    "critic gradients",  "critic moments"};
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
@@ -69,6 +70,16 @@ TransformerLimits without_drawing(TransformerLimits limits) {
   return limits;
 }
 
+TransformerLimits drawing_alone(TransformerLimits limits) {
+  limits.batch_tokens = limits.batch_segments = 0;
+  return limits;
+}
+
+// A rank that only draws has no use for weights packed otherwise.
+bool draws_from_copy(const EngineShape& shape) {
+  return shape.generation && shape.optimizer && shape.drawing && *shape.drawing != shape.arithmetic;
+}
+
 }  // namespace
 
 Engine::Frozen::Frozen(const EngineShape::FrozenNetwork& frozen, const EngineShape& shape, const Stream& stream,
@@ -92,13 +103,21 @@ double Engine::load(Frozen& frozen, std::shared_ptr<const WeightSource> source) 
 
 Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks)
     : weights(shape.model, *arenas.arena[kWeights]),
-      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference, shape.arithmetic,
-             shape.limits, stream, *arenas.arena[kPacked], *arenas.arena[kActivations]) {
+      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference,
+             shape.optimizer ? shape.arithmetic : shape.drawing.value_or(shape.arithmetic),
+             draws_from_copy(shape) ? without_drawing(shape.limits) : shape.limits, stream, *arenas.arena[kPacked],
+             *arenas.arena[kActivations]) {
+  if (draws_from_copy(shape)) {
+    Arena& arena = *arenas.arena[kDrawing];
+    drawing.emplace(weights, Transformer::Use::inference, *shape.drawing, drawing_alone(shape.limits), stream, arena,
+                    arena);
+  }
   if (shape.optimizer) {
     trainer.emplace(policy, weights, *shape.optimizer, stream, *arenas.arena[kGradients], *arenas.arena[kMoments],
                     data_rank, data_ranks);
   }
-  if (shape.generation) generator.emplace(policy, *shape.generation, stream, *arenas.arena[kCache]);
+  if (shape.generation)
+    generator.emplace(drawing ? *drawing : policy, *shape.generation, stream, *arenas.arena[kCache]);
   if (shape.reference) reference.emplace(*shape.reference, shape, stream, *arenas.arena[kReference]);
   if (shape.reward_model) reward_model.emplace(*shape.reward_model, shape, stream, *arenas.arena[kRewardModel]);
   if (shape.critic) {

@@ -28,6 +28,7 @@ namespace maxplus {
 struct EngineShape {
   ModelConfig model;
   ops::Arithmetic arithmetic = ops::Arithmetic::f32;
+  std::optional<ops::Arithmetic> drawing;  // of the generator; absent: as all else
   TransformerLimits limits;
   std::optional<Generator::Limits> generation;  // absent: nothing is drawn
   std::optional<OptimizerTable> optimizer;      // absent: nothing is trained
@@ -72,6 +73,10 @@ class Engine {
   WeightSet& weights() { return parts_->weights; }
   Transformer& policy() { return parts_->policy; }
   Generator& generator() { return *parts_->generator; }
+  // What draws in an arithmetic of its own, after the weights have changed; nothing where all use one.
+  void pack_drawing_copy() {
+    if (parts_->drawing) parts_->drawing->pack_weights();
+  }
   Trainer& trainer() { return *parts_->trainer; }
   bool trains() const { return parts_->trainer.has_value(); }
   // Of one that is kept in f32.
@@ -104,6 +109,7 @@ class Engine {
     Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks);
     WeightSet weights;
     Transformer policy;
+    std::optional<Transformer> drawing;  // of the same weights
     std::optional<Trainer> trainer;
     std::optional<Generator> generator;
     std::optional<Frozen> reference, reward_model;

@@ -121,7 +121,7 @@ std::vector<std::byte> bytes_of_numbers(std::span<const float> numbers, std::siz
   return bytes;
 }
 
-std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic) {
+std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic, std::optional<ops::Arithmetic> drawing) {
   nlohmann::ordered_json record;
   if (inputs.train) record["train problems"] = inputs.train->hash();
   if (inputs.model.tokenizer) record["tokenizer"] = inputs.model.tokenizer->hash();
@@ -130,6 +130,7 @@ std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic) {
   if (inputs.reference) record["reference"] = inputs.reference_hash;
   if (inputs.reward_model) record["reward model"] = inputs.reward_model_hash;
   record["arithmetic"] = ops::name_of(arithmetic);
+  if (drawing) record["arithmetic of drawing"] = ops::name_of(*drawing);
   return record.dump();
 }
 
@@ -138,7 +139,7 @@ std::vector<Fault> changed_inputs(const std::string& path, const std::string& be
   const auto then = nlohmann::json::parse(before), found = nlohmann::json::parse(now);
   for (const auto& [name, value] : found.items()) {
     if (then.contains(name) && then[name] == value) continue;
-    const bool of_machine = name == "arithmetic";
+    const bool of_machine = name.rfind("arithmetic", 0) == 0;
     faults.push_back(
         {path,
          of_machine ? fmt::format("the processors here compute in {}, so the bits would change", value.dump())
@@ -170,7 +171,7 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   contents.texts[kDeckText] = effective_deck(deck);
   contents.texts[kDeckRecordText] = deck_record(deck).dump();
   contents.texts[kWeightsHashText] = engine.weights().hash();
-  contents.texts[kInputsText] = inputs_record(inputs, engine.shape().arithmetic);
+  contents.texts[kInputsText] = inputs_record(inputs, engine.shape().arithmetic, engine.shape().drawing);
   contents.texts["program"] = version_text();
   CheckpointSettings settings;
   settings.keep = static_cast<int>(deck.run.keep_checkpoints);
@@ -194,7 +195,8 @@ LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const R
     faults.push_back({path, fmt::format("the deck differs from the one this run was begun with: {}", difference), "",
                       "the deck of the run folder (deck.toml), or another [run] out"});
   }
-  for (Fault& fault : changed_inputs(path, text(kInputsText), inputs_record(inputs, engine.shape().arithmetic)))
+  for (Fault& fault : changed_inputs(path, text(kInputsText),
+                                     inputs_record(inputs, engine.shape().arithmetic, engine.shape().drawing)))
     faults.push_back(std::move(fault));
   if (!faults.empty()) throw Error(ExitCode::config, std::move(faults));
 

@@ -35,7 +35,8 @@ inline constexpr const char* kInputsText = "inputs";
 
 // Identity of problems, tokenizer, network and arithmetic: a resume with other ones is refused (exit 78). A fault for
 // each that differs between two records.
-std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic);
+std::string inputs_record(const RunInputs& inputs, ops::Arithmetic arithmetic,
+                          std::optional<ops::Arithmetic> drawing = {});  // of one that draws otherwise
 std::vector<Fault> changed_inputs(const std::string& path, const std::string& before, const std::string& now);
 
 // Bytes as numbers that a file of f32 keeps, and back.

@@ -26,6 +26,7 @@ EngineShape engine_shape(const Deck& deck, const RunInputs& inputs) {
   EngineShape shape;
   shape.model = inputs.model.config;
   shape.arithmetic = arithmetic_here(deck.model.compute);
+  if (deck.generation.compute) shape.drawing = arithmetic_here(*deck.generation.compute);
   shape.threads = static_cast<int>(deck.run.threads);
   // A sequence that a file brings may be as long as the context, so a batch always has room for one.
   shape.limits.batch_tokens =

@@ -236,6 +236,7 @@ EvaluationResult evaluate_deck(const Deck& deck, const std::filesystem::path& pa
   }
   EngineShape shape = engine_shape(asked, inputs);
   shape.optimizer.reset();
+  shape.drawing.reset();
   shape.reference.reset();
   shape.critic.reset();
   shape.limits.batch_tokens = shape.limits.batch_segments = 0;

@@ -207,7 +207,8 @@ void Recorder::begin_files(const RunState& state, const Engine& engine, std::int
   manifest_["arithmetic"] = ops::name_of(engine.shape().arithmetic);
   manifest_["threads"] = deck_.run.threads;
   manifest_["model"] = inputs_.model.description;
-  manifest_["inputs"] = nlohmann::json::parse(inputs_record(inputs_, engine.shape().arithmetic));
+  manifest_["inputs"] =
+      nlohmann::json::parse(inputs_record(inputs_, engine.shape().arithmetic, engine.shape().drawing));
   if (!inputs_.sandbox.empty()) manifest_["sandbox"] = inputs_.sandbox;
   manifest_["restarts"] = state.restarts;
   for (const MemoryPlan::Line& line : plan.lines) manifest_["memory_plan_bytes"][line.name] = line.bytes;

@@ -64,6 +64,7 @@ void TrainingRun::train_on_waiting(std::int64_t iteration, Step* step) {
   Trained& trained = step->trained;
   if (groups_->trains()) trained = train(&step->taken, iteration);
 
+  engine_->pack_drawing_copy();
   state_.iteration = iteration;
   ++state_.policy_version;
   if (!options_.replay_file.empty()) ++state_.replay_cursor;

@@ -113,6 +113,7 @@ ExitCode TrainingRun::run() {
   }
   EngineShape shape = shape_of_rank(engine_shape(deck_, inputs_), map, world_.rank());
   shape.arithmetic = common_arithmetic(deck_.model.compute, world_);
+  if (shape.drawing) shape.drawing = common_arithmetic(*deck_.generation.compute, world_);
   const int data_rank = map.place_among_actors(world_.rank());
   const int data_ranks = groups_->trains() ? groups_->actors().size() : 1;
   const MemoryPlan plan = Engine::plan(shape, data_rank, data_ranks);
@@ -218,6 +219,7 @@ TrainingRun::Next TrainingRun::begin_loop() {
     engine_->critic()->pack_weights();
   }
   publish_weights();
+  engine_->pack_drawing_copy();
   if (!state_.pending_row.is_null()) return finish_iteration(MetricsRow::from_json(state_.pending_row));
   if (state_.start_recorded) return Next::go_on;
   MetricsRow row;

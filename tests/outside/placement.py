@@ -107,6 +107,7 @@ with Folder() as folder:
         "a reference that is refreshed": dict(algorithm__kl="k3", algorithm__kl_coefficient=0.01, reference__path="policy", reference__refresh_every=2),
         "a critic": dict(algorithm__name="ppo", critic__path="policy"),
         "a shared critic": dict(algorithm__name="ppo", critic__shared="true", algorithm__value_coefficient=0.1),
+        "a generator in bf16": dict(schedule__max_staleness=0, generation__compute="bf16", algorithm__name="decoupled_ppo", algorithm__proximal="recompute", algorithm__truncated_importance_cap=2),
         "recomputed probabilities": dict(algorithm__name="decoupled_ppo", algorithm__proximal="recompute", schedule__max_staleness=2),
     }
     for name, keys in others.items():
@@ -161,6 +162,8 @@ with Folder() as folder:
             same(f"{where}, {staleness} ahead", runs.result(f"{where}, {staleness} ahead"), ahead)
     for name in [*others, "a judge with delays"]:
         same(f"{name}, 2 + 1", runs.result(f"{name}, 2 + 1"), runs.result(name))
+    gaps = [m["log_prob_gap_max"] for m in metrics(folder, "a generator in bf16")]
+    report.check("placement: a generator in bf16: the gap is told, and small", all(1e-7 < gap < 0.1 for gap in gaps), gaps)
 
     # Rank 0 generates and rank 1 trains, one ahead: iteration k is drawn with version k - 2.
     drawn = {("generation", 0, k, "assessment", 0, k) for k in range(1, ITERATIONS + 1)}

@@ -24,6 +24,9 @@ double mean_of(const std::vector<double>& values, std::size_t first, std::size_t
 std::size_t tenth_of(std::size_t n) { return std::min(n, std::max<std::size_t>(3, n / 10)); }
 
 bool is_stale(const RunRecord& run) {
+  // Nor one whose generator computes otherwise than its trainer.
+  if (run.deck && run.deck->generation.compute.value_or(run.deck->model.compute) != run.deck->model.compute)
+    return true;
   const Points& staleness = points_of(run, "staleness_max");
   return std::any_of(staleness.y.begin(), staleness.y.end(), [](double v) { return v > 0; });
 }
