@@ -64,6 +64,10 @@ std::map<std::string, Case> cases() {
       {"zero_spread", {set("groups_zero_spread_share", [](int k) { return share(k); }), kIterations}},
       {"clipped", {set("clip_share_high", from_40(0.32)), kIterations}},
       {"kl_from_sampler", {set("kl_old", from_40(0.2)), kIterations}},
+      {"drift_grows",
+       {[](Json& row, int k) {
+          if (k > 0) row.update({{"kl_old", 0.01 + 0.05 * share(k)}, {"staleness_max", 2}});
+        }, kIterations}},
       {"kl_from_reference", {set("kl_reference", [](int k) { return 2 * share(k); }), kIterations}},
       {"few_effective_samples", {set("effective_sample_share", [](int k) { return 1 - 0.9 * share(k); }), kIterations}},
       {"gradient_spikes", {set("gradient_norm", [](int k) { return k == 25 || k == 26 ? 12.0 : 0.5; }), 25}},

@@ -39,6 +39,7 @@ SCHEDULES = {
     "one ahead, both ranks do everything": ["schedule.max_staleness=1"],
     "one ahead, 1 + 1 ranks": APART + ["schedule.max_staleness=1"],
     "two ahead, 1 + 1 ranks": APART + ["schedule.max_staleness=2"],
+    "at its own pace, at most two behind, 1 + 1 ranks": APART + ["schedule.max_staleness=2", "schedule.staleness=bounded"],
     "one ahead and fused, 1 + 1 ranks": APART + GROUP + ["schedule.max_staleness=1"],
 }
 KEYS = ["generation.force_length=0", "generation.batch_rollouts=16", "eval.every=5", "eval.problems=16", "run.checkpoint_every=5"]

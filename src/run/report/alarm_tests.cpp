@@ -205,6 +205,17 @@ AlarmTest entropy_rises() {
           }};
 }
 
+AlarmTest drift_rises() {
+  return {"`kl_old` ends above twice its start, by more than 0.02, with staleness",
+          [](const RunRecord& run) -> std::optional<Finding> {
+            const std::optional<Trend> trend = trend_of(run, "kl_old", kTrendPoints);
+            if (!trend || !is_stale(run)) return std::nullopt;
+            if (!(trend->end > 2 * trend->start && trend->end > trend->start + 0.02)) return std::nullopt;
+            return Finding{trend->last_iteration, fmt::format("kl_old rose from {} to {}", number_text(trend->start),
+                                                              number_text(trend->end))};
+          }};
+}
+
 AlarmTest only_wrong_answers_grow() {
   return {"`response_length_wrong_mean` ends above 1.5 times its start, `response_length_correct_mean` below 1.1 times",
           [](const RunRecord& run) -> std::optional<Finding> {

@@ -34,6 +34,7 @@ AlarmTest iterations_above(const char* metric, double share);
 // A policy that solves its problems may be certain, and its groups all right.
 AlarmTest unless_solved(AlarmTest test);
 AlarmTest entropy_rises();
+AlarmTest drift_rises();  // of the policy from those that drew, where drawing runs ahead
 AlarmTest only_wrong_answers_grow();
 AlarmTest reward_rises_accuracy_falls();
 AlarmTest reward_is_lost();

@@ -35,6 +35,9 @@ const std::vector<AlarmRule>& alarm_rules() {
        "the clip removes much of the gradient: a smaller learning rate, fewer epochs or mini_batches"},
       {"kl_from_sampler", end_above({"kl_old"}, 0.1),
        "an iteration moves the policy far: a smaller learning rate, fewer epochs, a smaller gradient_clip"},
+      {"drift_grows", drift_rises(),
+       "the policy moves away from the versions that draw for it: a smaller max_staleness or learning rate, "
+       "decoupled_ppo with truncated_importance_cap"},
       {"kl_from_reference", end_above({"kl_reference"}, 1),
        "the policy is far from its reference: a larger kl_coefficient, if it should stay near it"},
       {"few_effective_samples", end_below("effective_sample_share", 0.3),
