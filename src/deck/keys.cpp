@@ -158,6 +158,11 @@ void visit(GenerationTable& t, KeyVisitor& v) {
             "of force_length: lengths are lognormal with this sigma about that median, at most max_new_tokens; 0: all "
             "the same")
           .within(0, 10));
+  v.key(&t.force_length_shared,
+        Facts("force_length_shared",
+              "of force_length_sigma: share of the variance (of the logarithm) that all rollouts of a problem have in "
+              "common; 0: each has a length of its own")
+            .within(0, 1));
   v.key(&t.batch_rollouts, Facts("batch_rollouts", "rows decoded together on a rank; changes no bit").from(1, 65536));
   v.key(&t.compute,
         Facts("compute",
@@ -165,6 +170,12 @@ void visit(GenerationTable& t, KeyVisitor& v) {
               "recorded log-probabilities belong to")
             .one_of({"f32", "bf16"})
             .absent("[model]'s"));
+  v.key(&t.dispatch,
+        Facts("dispatch",
+              "which groups begin first, and on which rank: in order and in turns, or those first that are expected to "
+              "be longest, by the lengths of earlier answers to the same problem; changes no bit")
+            .one_of({"order", "longest_first"})
+            .may_change());
   v.key(&t.zero_spread, Facts("zero_spread", "groups whose rewards are all equal: keep, drop, or drop and draw others")
                             .one_of({"keep", "drop", "resample"}));
   v.key(&t.resample_rounds,

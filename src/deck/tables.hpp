@@ -103,8 +103,10 @@ struct GenerationTable {
   std::vector<std::string> stop;       // token texts; empty: the tokenizer's end token
   std::int64_t force_length = 0;       // benchmarks: every rollout has so many tokens
   double force_length_sigma = 0;       // their lengths: lognormal with this sigma about that median
+  double force_length_shared = 0;      // share of the variance that rollouts of a problem have in common
   std::int64_t batch_rollouts = 64;    // rows decoded together on a rank
   std::optional<std::string> compute;  // f32 | bf16; absent: [model]'s
+  std::string dispatch = "order";      // order | longest_first
   std::string zero_spread = "keep";    // keep | drop | resample
   std::int64_t resample_rounds = 4;    // of zero_spread = "resample" (dynamic sampling)
 };

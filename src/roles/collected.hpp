@@ -21,6 +21,7 @@ struct Collected {
     std::int64_t groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
     std::int64_t problems_taken = 0;  // from the run's order
     std::int64_t tokens_generated = 0, tokens_processed = 0;
+    std::int64_t decode_steps = 0;                        // of the rank that took most, over all rounds
     std::int64_t groups_parked = 0, rollouts_parked = 0;  // rollouts that go on, groups that wait for them
     double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
     double seconds_drawing = 0;  // from the first draw to the last verdict, of all rounds

@@ -36,14 +36,21 @@ std::int64_t common_tokens(std::span<const GenerationRequest> requests) {
 
 }  // namespace
 
-std::int64_t forced_length(const GenerationRule& rule, const RolloutId& id) {
+std::int64_t forced_length(const GenerationRule& rule, const RolloutId& id, std::int64_t problem) {
   if (!(rule.force_length_sigma > 0)) return rule.force_length;
   constexpr double kTurn = 6.283185307179586;
   // Box and Muller (1958), with a first number that is never 0.
-  const auto u = [&](std::uint64_t which) {
-    return uniform_double(rule.seed, Purpose::forced_length, id.packed(), which);
+  const auto normal_of = [&rule](std::uint64_t what, std::uint64_t draw) {
+    const auto u = [&](std::uint64_t which) {
+      return uniform_double(rule.seed, Purpose::forced_length, what, draw + which);
+    };
+    return std::sqrt(-2 * exact_log(1 - u(0))) * exact_cos(kTurn * u(1));
   };
-  const double normal = std::sqrt(-2 * exact_log(1 - u(0))) * exact_cos(kTurn * u(1));
+  double normal = normal_of(id.packed(), 0);
+  if (rule.force_length_shared > 0) {
+    normal = std::sqrt(1 - rule.force_length_shared) * normal +
+             std::sqrt(rule.force_length_shared) * normal_of(static_cast<std::uint64_t>(problem), 2);
+  }
   const double length = static_cast<double>(rule.force_length) * exact_exp(rule.force_length_sigma * normal);
   return std::clamp<std::int64_t>(std::llround(std::min(length, 1e15)), 1, rule.max_new_tokens);
 }
@@ -160,7 +167,7 @@ void Generator::take_on(std::span<const GenerationRequest> requests, const Gener
       Bounds bounds;
       bounds.end =
           request.max_new_tokens > 0 ? std::min(request.max_new_tokens, rule.max_new_tokens) : rule.max_new_tokens;
-      if (rule.force_length > 0) bounds.end = forced_length(rule, rollout.id);
+      if (rule.force_length > 0) bounds.end = forced_length(rule, rollout.id, rollout.problem);
       bounds.park = rule.token_budget > 0 ? std::ssize(rollout.token) + rule.token_budget : bounds.end;
       bounds_.push_back(bounds);
       rollouts->push_back(std::move(rollout));
@@ -362,6 +369,7 @@ void Generator::decode_step(const GenerationRule& rule, std::vector<Rollout>* ro
   }
   rows_.resize(kept);
   counters_.tokens_generated += static_cast<std::int64_t>(count);
+  ++counters_.decode_steps;
 }
 
 void Generator::draw(TensorView logits, std::span<const float> uniform, const GenerationRule& rule,

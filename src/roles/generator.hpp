@@ -48,6 +48,7 @@ struct GenerationRule {
   std::int64_t max_new_tokens = 0;
   std::int64_t force_length = 0;   // > 0: stop tokens end nothing, every rollout has so many tokens
   double force_length_sigma = 0;   // or, above 0, as many as forced_length says
+  double force_length_shared = 0;  // share of the variance that rollouts of a problem have in common
   std::int64_t token_budget = 0;   // new tokens of a rollout in one call; 0: no limit
   StopRequest pause;               // true: what has not ended is parked, begun or not, and the call returns
   std::vector<std::int32_t> stop;  // token ids
@@ -58,8 +59,8 @@ struct GenerationRule {
   const Tokenizer* tokenizer = nullptr;      // of calls and answers
 };
 
-// Lognormal about force_length, from 1 to max_new_tokens; of (seed, id) alone.
-std::int64_t forced_length(const GenerationRule& rule, const RolloutId& id);
+// Lognormal about force_length, from 1 to max_new_tokens; of (seed, id, problem) alone.
+std::int64_t forced_length(const GenerationRule& rule, const RolloutId& id, std::int64_t problem);
 
 // Called as soon as the last rollout of a request has ended, between decoding steps; never if one of them is parked.
 using RequestDone = std::function<void(std::size_t request, std::span<const Rollout> rollouts)>;
@@ -90,6 +91,7 @@ class Generator {
   struct Counters {
     std::int64_t tokens_generated = 0;  // drawn
     std::int64_t tokens_processed = 0;  // rows that went through the network: prompts and decoded tokens
+    std::int64_t decode_steps = 0;
     double seconds_to_ninety_percent = 0, seconds = 0;  // of the last call: until 90 % of the rollouts ended, and all
   };
   const Counters& counters() const { return counters_; }

@@ -56,6 +56,7 @@ struct StoredBytes {
 };
 constexpr StoredBytes kWaiting{"waiting/rollouts", "waiting_bytes"};
 constexpr StoredBytes kParked{"parked/rollouts", "parked_bytes"};
+constexpr StoredBytes kLengths{"lengths/seen", "lengths_bytes"};
 constexpr std::size_t kBytesOfNumber = 3;  // a float holds every whole number below 2^24
 
 // Of a checkpoint without any: none.
@@ -156,12 +157,13 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   CheckpointContents contents;
   contents.iteration = state.iteration;
   for (const auto& [name, values] : places(deck, engine)) contents.tensors.push_back({name, values});
-  std::vector<float> waiting, parked;
+  std::vector<float> waiting, parked, lengths;
   if (!rollouts.waiting.empty()) add_bytes(kWaiting, pack_collected(rollouts.waiting), &waiting, &contents);
   if (!rollouts.parked.empty()) {
     const std::vector<Experience> groups_parked(rollouts.parked.begin(), rollouts.parked.end());
     add_bytes(kParked, pack(groups_parked), &parked, &contents);
   }
+  if (!rollouts.lengths.empty()) add_bytes(kLengths, rollouts.lengths, &lengths, &contents);
   contents.state = state.to_json().dump();
   contents.texts[kModelConfigText] = write_model_config(inputs.model.config).dump();
   if (engine.critic_weights() != nullptr)
@@ -206,6 +208,7 @@ LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const R
     load_training(path, text(kWeightsHashText), run.state, deck, engine, groups.actors());
     run.waiting = unpack_collected(read_bytes(path, header, kWaiting, groups.actors()));
     run.parked = unpack_parked(read_bytes(path, header, kParked, groups.actors()));
+    run.lengths = read_bytes(path, header, kLengths, groups.actors());
   }
   if (groups.weights().is_needed()) {
     std::vector<std::byte> bytes = groups.trains() ? pack_collected(run.waiting) : std::vector<std::byte>();
@@ -214,6 +217,7 @@ LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const R
     bytes = groups.trains() ? pack(run.parked) : std::vector<std::byte>();
     groups.weights().pass(&bytes);
     if (!groups.trains()) run.parked = unpack_parked(bytes);
+    groups.weights().pass(&run.lengths);
   }
   return run;
 }

@@ -4,8 +4,9 @@
 // Tensors: "weights/NAME", "first_moment/NAME", "second_moment/NAME" and, with a reference that no file holds,
 // "reference/NAME", for every published parameter name; "critic/NAME", "critic_first_moment/NAME" and
 // "critic_second_moment/NAME" of a critic with a network of its own. "waiting/rollouts": what was drawn and not trained
-// on when a schedule draws ahead; "parked/rollouts": groups that are to go on in the next iteration; three bytes a
-// number. Texts: the network's config, tokenizer, the published files that travel along, effective deck, build.
+// on when a schedule draws ahead; "parked/rollouts": groups that are to go on in the next iteration; "lengths/seen": of
+// earlier rollouts, by problem, where dispatch asks for them; three bytes a number. Texts: the network's config,
+// tokenizer, the published files that travel along, effective deck, build.
 
 #include <cstdint>
 #include <set>
@@ -47,6 +48,7 @@ std::vector<std::byte> bytes_of_numbers(std::span<const float> numbers, std::siz
 struct UnderWay {
   std::span<const Collected> waiting;
   std::span<const Experience> parked;
+  std::span<const std::byte> lengths;  // seen so far, packed
 };
 
 // Collective over the ranks that train; they hold the state.
@@ -58,6 +60,7 @@ struct LoadedRun {
   RunState state;
   std::vector<Collected> waiting;
   std::vector<Experience> parked;
+  std::vector<std::byte> lengths;
 };
 // Collective over the world. Fills weights, moments, reference and the optimizer's step of ranks that train; what the
 // others need of the weights is handed to them as in the loop. Throws Error(config), with all of them, where the deck

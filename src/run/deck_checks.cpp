@@ -13,10 +13,9 @@
 #include "base/strings.hpp"
 #include "model/families/family.hpp"
 #include "rl/algorithms/algorithm.hpp"
-#include "run/bounded_staleness.hpp"
 #include "run/critic_checks.hpp"
 #include "run/data_checks.hpp"
-#include "run/partial_rollouts.hpp"
+#include "run/long_tail_checks.hpp"
 #include "run/reference_checks.hpp"
 #include "run/reward_model_checks.hpp"
 #include "run/role_placement.hpp"
@@ -418,7 +417,7 @@ void Checker::placement() {
   if (found.empty()) actors_ = static_cast<int>(role_map_of(deck_, ranks_).actors().size());
   for (Fault& fault : found) faults_.push_back(std::move(fault));
   if (clear({"generation", "generation.max_new_tokens", "generation.force_length", "environment"}))
-    check_token_budget(deck_, faults_), check_bounded_staleness(deck_, faults_);
+    check_long_tails(deck_, faults_);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ constexpr Metric kMetrics[] = {
     {"tokens_trained", "tokens", "trainable tokens over all updates of this iteration", "", ""},
     {"tokens_processed", "tokens", "rows that went through the network, in drawing and in training",
      "perf/total_num_tokens", "num_tokens"},
+    {"decode_steps", "", "in which rows were decoded for this iteration, of the rank that took most", "", ""},
     {"reward_mean", "", "mean raw reward of the rollouts whose verdict counts (not gold_unusable, not crashed)",
      "critic/score/mean", "reward"},
     {"reward_std", "", "their standard deviation, divided by n", "", "reward_std (mean over groups there)"},

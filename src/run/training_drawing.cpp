@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "io/fault_hook.hpp"
 #include "roles/exchange.hpp"
+#include "run/dispatch.hpp"
 #include "run/partial_rollouts.hpp"
 #include "run/training_run.hpp"
 
@@ -44,13 +45,35 @@ RolloutId TrainingRun::id_of(const Round& round, std::int64_t slot, std::int64_t
           static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(member)};
 }
 
-// This rank's share of what is parked and of a round's problems, which `problems` then holds. Any dealing gives the
-// same bits; those that are parked come first, with the longest way behind them.
-std::vector<GenerationRequest> TrainingRun::requests_of_rank(const Round& round, std::vector<Problem>* problems) const {
+// This rank's share of what is parked and of a round's problems, by their place in this order. Any dealing gives the
+// same bits; where nothing is known of lengths those that are parked come first, with the longest way behind them.
+std::vector<std::int64_t> TrainingRun::places_of_rank(const Round& round) const {
   const Communicator& ranks = groups_->generators();
   const auto parked = groups_of(parked_);
+  if (!dispatches_longest_first(deck_))
+    return dealt_to_rank(std::ssize(parked) + round.groups, ranks.rank(), ranks.size());
+  const std::int64_t budget = drawing_rule(round.iteration).token_budget;
+  std::vector<double> work;
+  for (const auto& [begin, end] : parked) {
+    const double expected = lengths_.expected(parked_[begin].problem.id);
+    double& tokens = work.emplace_back(0);
+    for (std::size_t i = begin; i < end; ++i) {
+      const Rollout& rollout = parked_[i].rollout;
+      if (rollout.finish == Finish::parked) tokens += expected_tokens(expected, std::ssize(rollout.token), budget);
+    }
+  }
+  for (std::int64_t slot = 0; slot < round.groups; ++slot) {
+    const double expected = lengths_.expected(inputs_.train->at(inputs_.order->at(round.first + slot)).id);
+    work.push_back(static_cast<double>(deck_.generation.group_size) * expected_tokens(expected, 0, budget));
+  }
+  return dealt_longest_first(work, ranks.rank(), ranks.size());
+}
+
+// What this rank is to draw; `problems` then holds its problems.
+std::vector<GenerationRequest> TrainingRun::requests_of_rank(const Round& round, std::vector<Problem>* problems) const {
+  const auto parked = groups_of(parked_);
   std::vector<GenerationRequest> requests;
-  const std::vector<std::int64_t> mine = dealt_to_rank(std::ssize(parked) + round.groups, ranks.rank(), ranks.size());
+  const std::vector<std::int64_t> mine = places_of_rank(round);
   problems->reserve(mine.size());
   for (const std::int64_t place : mine) {
     if (place < std::ssize(parked)) {
@@ -90,7 +113,8 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
   watchdog_->beat("generation");
   Generator& generator = engine_->generator();
   const std::int64_t drawn_before = generator.counters().tokens_generated,
-                     processed_before = generator.counters().tokens_processed;
+                     processed_before = generator.counters().tokens_processed,
+                     steps_before = generator.counters().decode_steps;
   const Timer generation;
   GenerationRule rule = drawing_rule(iteration);
   std::vector<Rollout> rollouts, greedy;
@@ -128,6 +152,7 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
   facts.seconds_generation = generation.seconds();
   facts.tokens_generated = generator.counters().tokens_generated - drawn_before;
   facts.tokens_processed = generator.counters().tokens_processed - processed_before;
+  facts.decode_steps = generator.counters().decode_steps - steps_before;
   stopped_here = stopped_here || std::any_of(greedy.begin(), greedy.end(), aborted);
   watchdog_->wait("agreement after generation");
   facts.abandoned = ranks.any(stopped_here) ? 1 : 0;
@@ -175,6 +200,7 @@ void TrainingRun::agree_on_drawn(Collected* collected) const {
   std::int64_t tokens[2] = {facts.tokens_generated, facts.tokens_processed};
   ranks.sum(std::span<std::int64_t>(tokens));
   facts.tokens_generated = tokens[0], facts.tokens_processed = tokens[1];
+  facts.decode_steps = ranks.maximum(facts.decode_steps);
 }
 
 void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wanted) const {
@@ -187,6 +213,7 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
   std::move(more.parked.begin(), more.parked.end(), std::back_inserter(all->parked));
   facts.tokens_generated += more.facts.tokens_generated;
   facts.tokens_processed += more.facts.tokens_processed;
+  facts.decode_steps += more.facts.decode_steps;
   facts.seconds_generation += more.facts.seconds_generation;
   facts.seconds_assessment += more.facts.seconds_assessment;
   facts.seconds_drawing += more.facts.seconds_drawing;
@@ -274,6 +301,7 @@ bool TrainingRun::take_in(Collected collected, Spent* spent) {
   spent->seconds_drawing += collected.facts.seconds_drawing;
   spent->tokens_drawn += collected.facts.tokens_generated;
   parked_ = std::exchange(collected.parked, {});
+  if (dispatches_longest_first(deck_)) lengths_.add(collected.experiences);
   if (is_bounded()) {
     deal_out(std::move(collected));
     return true;

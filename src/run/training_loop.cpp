@@ -124,6 +124,7 @@ MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& traine
   facts.drawn = options_.replay_file.empty() && !inputs_.answers;
   MetricsRow row = recorder_->iteration_row(facts, collected.experiences, trained.steps, trained.values, state_);
   if (facts.drawn) add_staleness(&row, collected, spent);
+  if (facts.drawn) row.set("decode_steps", collected.facts.decode_steps);
   if (facts.drawn && (deck_.schedule.token_budget > 0 || is_bounded())) {
     row.set("problems", collected.facts.problems_taken);
     row.set("groups_parked", collected.facts.groups_parked);

@@ -48,6 +48,7 @@ GenerationRule generation_rule(const Deck& deck, const RunInputs& inputs) {
   rule.max_new_tokens = deck.generation.max_new_tokens;
   rule.force_length = deck.generation.force_length;
   rule.force_length_sigma = deck.generation.force_length_sigma;
+  rule.force_length_shared = deck.generation.force_length_shared;
   rule.stop = inputs.stop;
   rule.environment = inputs.environment.get();
   rule.tokenizer = inputs.model.tokenizer.get();
@@ -171,6 +172,7 @@ void TrainingRun::resume_or_start() {
     state_ = std::move(loaded.state);
     waiting_ = std::move(loaded.waiting);
     parked_ = std::move(loaded.parked);
+    lengths_ = LengthsSeen::unpack(loaded.lengths);
     elapsed_before_s_ = state_.elapsed_s;
     ++state_.restarts;
     saved_ = true;
@@ -315,9 +317,10 @@ void TrainingRun::save() {
     state_.optimizer_step = engine_->trainer().optimizer().steps();
     if (engine_->critic_trainer() != nullptr)
       state_.critic_optimizer_step = engine_->critic_trainer()->optimizer().steps();
+    const std::vector<std::byte> lengths = lengths_.pack();
     try {
       save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_,
-                          {waiting_, parked_}, recorder_->verified_checkpoints());
+                          {waiting_, parked_, lengths}, recorder_->verified_checkpoints());
     } catch (const Error& error) {
       if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
       recorder_->warn(fmt::format("checkpoint not written, going on: {}", error.what()));

@@ -29,6 +29,7 @@
 #include "roles/evaluation.hpp"
 #include "roles/role_groups.hpp"
 #include "run/checkpointing.hpp"
+#include "run/dispatch.hpp"
 #include "run/engine_shape.hpp"
 #include "run/inputs.hpp"
 #include "run/recorder.hpp"
@@ -117,6 +118,7 @@ class TrainingRun {
     std::int64_t needed = 0;  // with bounded staleness: rollouts of iterations up to this one must end in this call
   };
   RolloutId id_of(const Round& round, std::int64_t slot, std::int64_t member) const;
+  std::vector<std::int64_t> places_of_rank(const Round& round) const;
   std::vector<GenerationRequest> requests_of_rank(const Round& round, std::vector<Problem>* problems) const;
   GenerationRule drawing_rule(std::int64_t iteration) const;
   Collected draw_and_judge(const Round& round, const StopRequest& stop);
@@ -192,6 +194,7 @@ class TrainingRun {
   RunState state_;
   std::vector<Collected> waiting_;  // drawn and not trained on; ranks that do not train keep only the facts
   std::vector<Experience> parked_;  // by the newest iteration that was drawn; on every rank
+  LengthsSeen lengths_;             // where dispatch asks for them; on every rank
   Timer timer_;
   double elapsed_before_s_ = 0;
   std::int64_t baseline_bytes_ = 0;                // resident before the engine was built
