@@ -325,6 +325,17 @@ void visit(ScheduleTable& t, KeyVisitor& v) {
               "new tokens that a rollout gets in one iteration; one that has not ended then goes on in the next, with "
               "the newer weights; 0: no limit")
             .from(0, kLong));
+  v.key(&t.over_provision_problems,
+        Facts("over_provision_problems",
+              "so many times problems_per_iteration are begun, and those trained on that are complete with the fewest "
+              "tokens; the others are drawn anew later, in an iteration of their own; 1: off")
+            .within(1, 16));
+  v.key(
+      &t.over_provision_rollouts,
+      Facts("over_provision_rollouts",
+            "so many times group_size are drawn of a problem, and the ones with the fewest tokens count; favours short "
+            "answers; 1: off")
+          .within(1, 16));
 }
 
 template <class Table>

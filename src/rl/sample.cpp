@@ -64,7 +64,8 @@ RolloutId RolloutId::parse(std::string_view text) {
 }
 
 std::string_view name_of(Finish finish) {
-  return finish == Finish::parked ? "parked" : kFinishNames.at(static_cast<std::size_t>(finish));
+  if (finish == Finish::parked) return "parked";
+  return finish == Finish::surplus ? "surplus" : kFinishNames.at(static_cast<std::size_t>(finish));
 }
 
 Finish finish_of(std::string_view name) {

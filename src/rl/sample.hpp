@@ -44,8 +44,9 @@ struct Problem {
 std::int64_t common_beginning(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& prompt,
                               std::int64_t most);
 
-// Stored, never inferred from token ids. `parked`: it goes on in a later iteration; no record holds such a one.
-enum class Finish : std::uint8_t { stopped, length, budget, aborted, parked };
+// Stored, never inferred from token ids. Of these no record holds the last two: `parked`, it goes on in a later
+// iteration; `surplus`, it was stopped as more than were wanted.
+enum class Finish : std::uint8_t { stopped, length, budget, aborted, parked, surplus };
 std::string_view name_of(Finish finish);
 Finish finish_of(std::string_view name);  // of a record; throws Error(ExitCode::data)
 

@@ -45,6 +45,7 @@ std::vector<std::byte> pack_collected(std::span<const Collected> list) {
     put_sized(&bytes, std::as_bytes(std::span<const std::uint8_t>(one.dropped)));
     put_sized(&bytes, pack(one.experiences));
     put_sized(&bytes, pack(one.parked));
+    put_sized(&bytes, std::as_bytes(std::span<const std::int64_t>(one.deferred)));
   }
   return bytes;
 }
@@ -61,6 +62,10 @@ std::vector<Collected> unpack_collected(std::span<const std::byte> bytes) {
     one.experiences = unpack(experiences.data(), experiences.size());
     const std::span<const std::byte> parked = take_sized(&bytes);
     one.parked = unpack(parked.data(), parked.size());
+    const std::span<const std::byte> deferred = take_sized(&bytes);
+    one.deferred.resize(deferred.size() / sizeof(std::int64_t));
+    if (!deferred.empty())
+      std::memcpy(one.deferred.data(), deferred.data(), one.deferred.size() * sizeof(std::int64_t));
     if (one.dropped.size() != one.experiences.size())
       throw Error(ExitCode::protocol, "collected rollouts do not fit what is said of them");
   }

@@ -16,12 +16,16 @@ struct Collected {
   std::vector<std::uint8_t>
       dropped;                     // 1: a rollout that is not trained on, its group had no spread or was one too many
   std::vector<Experience> parked;  // whole groups, not judged: a member has not ended. Likewise ordered
+  // Problems that were begun and are drawn later, as places in the run's order.
+  std::vector<std::int64_t> deferred = {};
   struct Facts {
     std::int64_t iteration = 0;  // that it is for
     std::int64_t groups = 0, groups_zero_spread = 0, groups_dropped = 0, rollouts_dropped = 0;
     std::int64_t problems_taken = 0;  // from the run's order
     std::int64_t tokens_generated = 0, tokens_processed = 0;
-    std::int64_t decode_steps = 0;                        // of the rank that took most, over all rounds
+    std::int64_t decode_steps = 0;     // of the rank that took most, over all rounds
+    std::int64_t problems_listed = 0;  // from the list of long problems
+    std::int64_t groups_deferred = 0, rollouts_surplus = 0, tokens_surplus = 0;  // begun and not trained on
     std::int64_t groups_parked = 0, rollouts_parked = 0;  // rollouts that go on, groups that wait for them
     double seconds_generation = 0, seconds_assessment = 0, tail_share = 0;
     double seconds_drawing = 0;  // from the first draw to the last verdict, of all rounds

@@ -91,6 +91,8 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
   ended_ = 0;
   std::vector<Rollout> rollouts;
   take_on(requests, rule, &rollouts);
+  rollouts_ = &rollouts;
+  has_surplus_ = false;
   const std::size_t total = rollouts.size();
 
   turns_.reset();
@@ -119,6 +121,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
       paused = true;
       break;
     }
+    end_surplus(&rollouts);
     if (next_request < requests.size() && rows_in_use() + static_cast<std::int64_t>(waiting_.size()) < limits_.rows) {
       prefill(requests, rule, &next_request, &next_rollout, &rollouts);
     }
@@ -130,6 +133,7 @@ std::vector<Rollout> Generator::generate(std::span<const GenerationRequest> requ
     }
   }
   done_ = {};
+  rollouts_ = nullptr;
   counters_.seconds = timer.seconds();
   cache_.release(common_);
   if (abandoned || paused) cache_.reset();
@@ -150,7 +154,7 @@ void Generator::take_on(std::span<const GenerationRequest> requests, const Gener
   for (const GenerationRequest& request : requests) {
     const bool begun = !request.begun.empty();
     MAXPLUS_REQUIRE(!begun || request.begun.size() == request.ids.size(), "a group goes on with other members");
-    asked_.push_back({rollouts->size(), request.ids.size(), request.ids.size()});
+    asked_.push_back({rollouts->size(), request.ids.size(), request.ids.size(), false, request.wanted});
     for (std::size_t i = 0; i < request.ids.size(); ++i) {
       Rollout rollout = begun ? request.begun[i] : Rollout();
       if (!begun || rollout.finish == Finish::parked) {
@@ -284,6 +288,7 @@ void Generator::end_rollout(std::size_t rollout, const std::vector<Rollout>& rol
   ++ended_;
   const std::size_t request = request_of_[rollout];
   Asked& asked = asked_[request];
+  if (rollouts[rollout].finish != Finish::surplus) find_last(&asked, rollouts);
   asked.parked = asked.parked || rollouts[rollout].finish == Finish::parked;
   if (--asked.open == 0 && !asked.parked && done_)
     done_(request, std::span(rollouts).subspan(asked.first, asked.count));

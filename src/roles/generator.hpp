@@ -9,6 +9,9 @@
 // With an environment a rollout that has made a call leaves the batch until it is answered, while the others go on. The
 // answer's tokens are foreign: they count in lengths and draws go on behind them, but nobody drew or trains them.
 //
+// Where a request wants fewer rollouts than it has members, the first that end count (first_ended.hpp); what cannot be
+// among them any more is stopped.
+//
 // With a token budget a rollout that has used it up is parked, and so are all that have not ended when a call is
 // interrupted. A later call goes on behind the last token: prompt and tokens are computed again with the weights of
 // that call, what was drawn stays as it is.
@@ -17,7 +20,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -26,6 +31,7 @@
 #include "model/transformer.hpp"
 #include "ops/sampling.hpp"
 #include "rl/sample.hpp"
+#include "roles/first_ended.hpp"
 #include "roles/turns.hpp"
 #include "tensor/arena.hpp"
 
@@ -38,6 +44,7 @@ struct GenerationRequest {
   std::vector<RolloutId> ids;
   std::vector<Rollout> begun;       // the same members as an earlier call left them; empty: none has begun
   std::int64_t max_new_tokens = 0;  // where the context leaves less room than the rule allows; 0: the rule's
+  std::int64_t wanted = 0;          // so many of them, those with the fewest tokens; 0: all
 };
 
 // Asked between decoding steps.
@@ -84,9 +91,12 @@ class Generator {
 
   // Rollouts of all requests, in the order of requests and ids. An abandoned call (`stop` is true) returns what ended
   // before; the others carry Finish::aborted. Drops all cached keys and values first: weights may have changed. What
-  // had ended in an earlier call comes back as it was.
+  // had ended in an earlier call comes back as it was; what was stopped as more than is wanted carries Finish::surplus.
   std::vector<Rollout> generate(std::span<const GenerationRequest> requests, const GenerationRule& rule,
                                 const StopRequest& stop, const RequestDone& done = {});
+  // From within `stop`: when a request is complete, as far as that is known; and that it is not wanted at all.
+  CompleteAt complete_at_bounds(std::size_t request) const;
+  void give_up(std::size_t request);
 
   struct Counters {
     std::int64_t tokens_generated = 0;  // drawn
@@ -112,6 +122,9 @@ class Generator {
   struct Asked {  // of a request
     std::size_t first = 0, count = 0, open = 0;
     bool parked = false;
+    std::int64_t wanted = 0;
+    bool given_up = false;
+    std::optional<std::pair<std::int64_t, std::size_t>> last = {};  // last_that_counts
   };
   struct Bounds {  // of a rollout's tokens
     std::int64_t end = 0, park = 0;
@@ -129,6 +142,9 @@ class Generator {
   bool go_on(Row& row, Turns::Continuation more, const GenerationRule& rule, Rollout* rollout);
   void end_row(Row& row, const std::vector<Rollout>& rollouts);
   void end_rollout(std::size_t rollout, const std::vector<Rollout>& rollouts);
+  void find_last(Asked* asked, const std::vector<Rollout>& rollouts);
+  bool is_surplus(std::size_t rollout, const std::vector<Rollout>& rollouts) const;
+  void end_surplus(std::vector<Rollout>* rollouts);
   void decode_step(const GenerationRule& rule, std::vector<Rollout>* rollouts);
   // Records a drawn token; true when the rollout has ended.
   bool append(Rollout* rollout, const Bounds& bounds, std::int32_t token, float log_prob,
@@ -146,6 +162,8 @@ class Generator {
   std::vector<const Problem*> problem_;  // of each rollout
   std::vector<std::size_t> request_of_;  // likewise
   std::vector<Asked> asked_;
+  const std::vector<Rollout>* rollouts_ = nullptr;  // of a call that is under way
+  bool has_surplus_ = false;                        // whether something may be stopped
   RequestDone done_;
   std::unique_ptr<Turns> turns_;  // null: no environment
   std::vector<Prompt> prompts_;

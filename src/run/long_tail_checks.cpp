@@ -4,6 +4,7 @@
 
 #include "run/bounded_staleness.hpp"
 #include "run/dispatch.hpp"
+#include "run/over_provision.hpp"
 #include "run/partial_rollouts.hpp"
 
 namespace maxplus {
@@ -11,6 +12,7 @@ namespace maxplus {
 void check_long_tails(const Deck& deck, std::vector<Fault>& faults) {
   check_token_budget(deck, faults);
   check_bounded_staleness(deck, faults);
+  check_over_provision(deck, faults);
   const GenerationTable& g = deck.generation;
   if (dispatches_longest_first(deck) && deck.schedule.staleness == "bounded") {
     faults.push_back({deck.where("generation.dispatch"),

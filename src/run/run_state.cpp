@@ -1,5 +1,7 @@
 #include "run/run_state.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -20,7 +22,8 @@ RunState RunState::from_json(const nlohmann::json& json) {
   RunState state;
   auto read = [&json](const char* name, auto& value) {
     const auto found = json.find(name);
-    const bool newer = std::string_view(name) == "critic_optimizer_step" || std::string_view(name) == "kl_coefficient";
+    constexpr std::string_view kNewer[] = {"critic_optimizer_step", "kl_coefficient", "long_problems"};
+    const bool newer = std::find(std::begin(kNewer), std::end(kNewer), name) != std::end(kNewer);
     if (found == json.end() && newer) return;
     if (found == json.end()) {
       throw Error(ExitCode::data, Fault{"", fmt::format("checkpoint has no '{}' in its state", name),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -23,7 +24,8 @@ struct RunState {
   std::int64_t steps_skipped_in_a_row = 0;
   double kl_coefficient = 0;  // where a controller moves it; 0: not yet
   std::int64_t iterations_without_signal = 0;
-  double elapsed_s = 0;  // of all incarnations; recorded, decides nothing
+  std::vector<std::int64_t> long_problems;  // that wait for a long round, as places in the run's order
+  double elapsed_s = 0;                     // of all incarnations; recorded, decides nothing
   std::int64_t restarts = 0;
 
   nlohmann::json pending_row;  // a line whose evaluation was interrupted; null: none
@@ -36,7 +38,7 @@ struct RunState {
     v("demonstration_cursor", demonstration_cursor), v("replay_cursor", replay_cursor),
         v("optimizer_step", optimizer_step);
     v("critic_optimizer_step", critic_optimizer_step);
-    v("kl_coefficient", kl_coefficient);
+    v("kl_coefficient", kl_coefficient), v("long_problems", long_problems);
     v("steps_skipped_in_a_row", steps_skipped_in_a_row), v("iterations_without_signal", iterations_without_signal);
     v("elapsed_s", elapsed_s), v("restarts", restarts), v("pending_row", pending_row);
   }

@@ -20,7 +20,10 @@ TrainingRun::Round TrainingRun::bounded_round(std::int64_t needed) const {
   const std::int64_t size = deck_.generation.problems_per_iteration, begun = state_.problem_cursor;
   // More may have begun than is admitted here: by a run on other ranks.
   const std::int64_t admitted = std::max(begun / size, schedule_->admitted(state_.iteration + 1, iterations_in_all()));
-  return {admitted, 0, begun, admitted * size - begun, needed};
+  Round round;
+  round.iteration = admitted, round.needed = needed, round.members = deck_.generation.group_size;
+  for (std::int64_t place = begun; place < admitted * size; ++place) round.places.push_back(place);
+  return round;
 }
 
 // What of it is dropped is found when it is dealt out.

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "io/fault_hook.hpp"
 #include "roles/exchange.hpp"
+#include "roles/race.hpp"
 #include "run/dispatch.hpp"
 #include "run/partial_rollouts.hpp"
 #include "run/training_run.hpp"
@@ -37,7 +38,7 @@ RolloutId TrainingRun::id_of(const Round& round, std::int64_t slot, std::int64_t
   std::int64_t iteration = round.iteration;
   if (is_bounded()) {
     // Problems are admitted in the run's order, of several iterations at once.
-    const std::int64_t place = round.first + slot;
+    const std::int64_t place = round.places[static_cast<std::size_t>(slot)];
     iteration = 1 + place / deck_.generation.problems_per_iteration;
     slot = place % deck_.generation.problems_per_iteration;
   }
@@ -50,8 +51,9 @@ RolloutId TrainingRun::id_of(const Round& round, std::int64_t slot, std::int64_t
 std::vector<std::int64_t> TrainingRun::places_of_rank(const Round& round) const {
   const Communicator& ranks = groups_->generators();
   const auto parked = groups_of(parked_);
-  if (!dispatches_longest_first(deck_))
-    return dealt_to_rank(std::ssize(parked) + round.groups, ranks.rank(), ranks.size());
+  // Where the first count, those that are expected to be longest would begin in vain.
+  if (!dispatches_longest_first(deck_) || round.chooses)
+    return dealt_to_rank(std::ssize(parked) + std::ssize(round.places), ranks.rank(), ranks.size());
   const std::int64_t budget = drawing_rule(round.iteration).token_budget;
   std::vector<double> work;
   for (const auto& [begin, end] : parked) {
@@ -62,9 +64,9 @@ std::vector<std::int64_t> TrainingRun::places_of_rank(const Round& round) const 
       if (rollout.finish == Finish::parked) tokens += expected_tokens(expected, std::ssize(rollout.token), budget);
     }
   }
-  for (std::int64_t slot = 0; slot < round.groups; ++slot) {
-    const double expected = lengths_.expected(inputs_.train->at(inputs_.order->at(round.first + slot)).id);
-    work.push_back(static_cast<double>(deck_.generation.group_size) * expected_tokens(expected, 0, budget));
+  for (const std::int64_t place : round.places) {
+    const double expected = lengths_.expected(inputs_.train->at(inputs_.order->at(place)).id);
+    work.push_back(static_cast<double>(round.members) * expected_tokens(expected, 0, budget));
   }
   return dealt_longest_first(work, ranks.rank(), ranks.size());
 }
@@ -84,11 +86,12 @@ std::vector<GenerationRequest> TrainingRun::requests_of_rank(const Round& round,
       continue;
     }
     const std::int64_t slot = place - std::ssize(parked);
-    problems->push_back(inputs_.train->at(inputs_.order->at(round.first + slot)));
+    problems->push_back(inputs_.train->at(inputs_.order->at(round.places[static_cast<std::size_t>(slot)])));
     GenerationRequest request;
     request.problem = &problems->back();
-    for (std::int64_t k = 0; k < deck_.generation.group_size; ++k) request.ids.push_back(id_of(round, slot, k));
+    for (std::int64_t k = 0; k < round.members; ++k) request.ids.push_back(id_of(round, slot, k));
     request.group = group_number(round.iteration, request.ids.front());
+    if (round.chooses) request.wanted = deck_.generation.group_size;
     requests.push_back(std::move(request));
   }
   return requests;
@@ -109,7 +112,8 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
 
   Collected collected;
   Collected::Facts& facts = collected.facts;
-  facts.problems_taken = round.groups;
+  facts.problems_listed = round.listed;
+  facts.problems_taken = std::ssize(round.places) - round.listed;
   watchdog_->beat("generation");
   Generator& generator = engine_->generator();
   const std::int64_t drawn_before = generator.counters().tokens_generated,
@@ -131,7 +135,11 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
     const std::size_t first = request * static_cast<std::size_t>(deck_.generation.group_size);
     assessor_->add(first, std::span(problem_of).subspan(first, group.size()), group);
   };
+  std::optional<Race> race;
+  if (round.chooses && std::ssize(round.places) > deck_.generation.problems_per_iteration)
+    race.emplace(ranks, generator, requests, deck_.generation.problems_per_iteration);
   const auto look = [&] {
+    if (race) race->look();
     if (fused) assessor_->look_after();
     return stop();
   };
@@ -145,6 +153,12 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
     const Generator::Counters& counters = generator.counters();
     if (counters.seconds > 0) facts.tail_share = 1.0 - counters.seconds_to_ninety_percent / counters.seconds;
     stopped_here = std::any_of(rollouts.begin(), rollouts.end(), aborted);
+    if (race) race->finish(rollouts);
+    race.reset();
+    if (round.chooses) {
+      stopped_here = ranks.any(stopped_here);
+      if (!stopped_here) keep_first(round, &requests, &problem_of, &rollouts, &collected);
+    }
     collected.parked = set_aside_parked(&requests, &problem_of, &rollouts);
     rule.pause = {};
     if (algorithm_->needs().greedy_reward) greedy = draw_greedy(requests, rule, look);
@@ -197,9 +211,9 @@ void TrainingRun::agree_on_drawn(Collected* collected) const {
   ranks.maximum(std::span<double>(times));
   facts.seconds_generation = times[0], facts.seconds_assessment = times[1], facts.tail_share = times[2];
   facts.seconds_drawing = times[3];
-  std::int64_t tokens[2] = {facts.tokens_generated, facts.tokens_processed};
+  std::int64_t tokens[3] = {facts.tokens_generated, facts.tokens_processed, facts.tokens_surplus};
   ranks.sum(std::span<std::int64_t>(tokens));
-  facts.tokens_generated = tokens[0], facts.tokens_processed = tokens[1];
+  facts.tokens_generated = tokens[0], facts.tokens_processed = tokens[1], facts.tokens_surplus = tokens[2];
   facts.decode_steps = ranks.maximum(facts.decode_steps);
 }
 
@@ -208,6 +222,11 @@ void TrainingRun::append(Collected* all, Collected more, std::int64_t groups_wan
   facts.abandoned = std::max(facts.abandoned, more.facts.abandoned);
   facts.problems_taken += more.facts.problems_taken;
   facts.groups += more.facts.groups;
+  facts.problems_listed += more.facts.problems_listed;
+  facts.groups_deferred += more.facts.groups_deferred;
+  facts.rollouts_surplus += more.facts.rollouts_surplus;
+  facts.tokens_surplus += more.facts.tokens_surplus;
+  all->deferred.insert(all->deferred.end(), more.deferred.begin(), more.deferred.end());
   facts.groups_parked += more.facts.groups_parked;
   facts.rollouts_parked += more.facts.rollouts_parked;
   std::move(more.parked.begin(), more.parked.end(), std::back_inserter(all->parked));
@@ -252,8 +271,7 @@ Collected TrainingRun::collect(std::int64_t iteration, const StopRequest& stop) 
     std::int64_t kept = 0;
     for (const auto& [begin, end] : groups_of(all.experiences)) kept += all.dropped[begin] == 0 ? 1 : 0;
     if (attempt > 0 && kept >= wanted) break;
-    const std::int64_t first_problem = state_.problem_cursor + all.facts.problems_taken;
-    append(&all, draw_and_judge({iteration, attempt, first_problem, wanted}, stop), wanted);
+    append(&all, draw_and_judge(round_of(iteration, attempt, all.facts.problems_taken), stop), wanted);
   }
   return all;
 }
@@ -295,7 +313,7 @@ bool TrainingRun::take_in(Collected collected, Spent* spent) {
     if (relay.takes()) collected = std::move(unpack_collected(bytes).front());
   }
   if (collected.abandoned()) return false;
-  state_.problem_cursor += collected.facts.problems_taken;
+  move_on(collected);
   spent->seconds_generation += collected.facts.seconds_generation;
   spent->seconds_assessment += collected.facts.seconds_assessment;
   spent->seconds_drawing += collected.facts.seconds_drawing;

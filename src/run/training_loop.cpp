@@ -7,6 +7,7 @@
 
 #include "io/fault_hook.hpp"
 #include "roles/weight_sync.hpp"
+#include "run/over_provision.hpp"
 #include "run/training_run.hpp"
 
 namespace maxplus {
@@ -125,6 +126,12 @@ MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& traine
   MetricsRow row = recorder_->iteration_row(facts, collected.experiences, trained.steps, trained.values, state_);
   if (facts.drawn) add_staleness(&row, collected, spent);
   if (facts.drawn) row.set("decode_steps", collected.facts.decode_steps);
+  if (facts.drawn && over_provides(deck_)) {
+    row.set("problems", collected.facts.groups + collected.facts.groups_deferred);
+    row.set("groups_deferred", collected.facts.groups_deferred);
+    row.set("rollouts_surplus", collected.facts.rollouts_surplus);
+    row.set("tokens_surplus", collected.facts.tokens_surplus);
+  }
   if (facts.drawn && (deck_.schedule.token_budget > 0 || is_bounded())) {
     row.set("problems", collected.facts.problems_taken);
     row.set("groups_parked", collected.facts.groups_parked);

@@ -112,12 +112,21 @@ class TrainingRun {
   Collected collect(std::int64_t iteration, const StopRequest& stop);
   Collected collect_recorded();
   Collected collect_answers(std::int64_t iteration);
-  // Of one call of the generator: `groups` new problems from `first` of the run's order on, and what is parked.
+  // Of one call of the generator: problems by slot, and what is parked.
   struct Round {
-    std::int64_t iteration, attempt, first, groups;
+    std::int64_t iteration = 0, attempt = 0;
+    std::vector<std::int64_t> places;  // in the run's order
+    std::int64_t listed = 0;           // the first of them come from the list of long problems
+    std::int64_t members = 0;          // rollouts of each
+    bool chooses = false;              // only the first count (over_provision.hpp)
     std::int64_t needed = 0;  // with bounded staleness: rollouts of iterations up to this one must end in this call
   };
   RolloutId id_of(const Round& round, std::int64_t slot, std::int64_t member) const;
+  // training_choice.cpp
+  Round round_of(std::int64_t iteration, std::int64_t attempt, std::int64_t taken) const;
+  void keep_first(const Round& round, std::vector<GenerationRequest>* requests, std::vector<const Problem*>* problem_of,
+                  std::vector<Rollout>* rollouts, Collected* collected) const;
+  void move_on(const Collected& drawn);
   std::vector<std::int64_t> places_of_rank(const Round& round) const;
   std::vector<GenerationRequest> requests_of_rank(const Round& round, std::vector<Problem>* problems) const;
   GenerationRule drawing_rule(std::int64_t iteration) const;

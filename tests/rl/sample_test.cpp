@@ -85,6 +85,7 @@ TEST(Names, OfVerdictsAndFinishesReadBack) {
   EXPECT_EQ(code_of([] { verdict_of("right"); }), ExitCode::data);
   EXPECT_EQ(code_of([] { finish_of(""); }), ExitCode::data);
   EXPECT_EQ(code_of([] { finish_of(name_of(Finish::parked)); }), ExitCode::data) << "no record holds one";
+  EXPECT_EQ(code_of([] { finish_of(name_of(Finish::surplus)); }), ExitCode::data) << "nor one of these";
 }
 
 TEST(Pack, KeepsEveryBit) {

@@ -31,6 +31,7 @@ std::vector<Collected> two_iterations() {
   list[0].facts.seconds_generation = 0.125;
   list[0].parked = {of_group(7, 0), of_group(7, 1)};
   list[0].parked[1].rollout.finish = Finish::parked;
+  list[0].deferred = {12, 14};
   list[1].facts.abandoned = 1;
   return list;
 }
@@ -46,6 +47,8 @@ TEST(Collected, ComesBackAsItWas) {
   ASSERT_EQ(back[0].parked.size(), 2u);
   EXPECT_EQ(back[0].parked[0].rollout.finish, Finish::stopped);
   EXPECT_EQ(back[0].parked[1].rollout.finish, Finish::parked);
+  EXPECT_EQ(back[0].deferred, list[0].deferred);
+  EXPECT_TRUE(back[1].deferred.empty());
   EXPECT_TRUE(back[1].abandoned());
   EXPECT_TRUE(unpack_collected({}).empty());
 }
