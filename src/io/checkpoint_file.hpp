@@ -25,10 +25,13 @@
 
 namespace maxplus {
 
-// A tensor to be written: every rank holds all elements (data parallelism), each writes a part.
+// A tensor to be written: ranks that hold it hold all elements (data parallelism), and each of them writes a part.
 struct CheckpointTensor {
   std::string name;
-  std::span<const float> values;
+  std::span<const float> values;  // of a rank that does not hold it: without data
+  std::int64_t elements = -1;     // negative: those of values
+  std::vector<int> holders = {};  // ranks of the group, ascending; none are named: all
+  std::int64_t size() const { return elements < 0 ? static_cast<std::int64_t>(values.size()) : elements; }
 };
 
 struct CheckpointContents {

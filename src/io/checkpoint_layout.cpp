@@ -14,8 +14,7 @@ std::string header_text(const CheckpointContents& contents, std::int64_t block_e
   header["iteration"] = contents.iteration;
   header["block_elements"] = block_elements;
   auto& tensors = header["tensors"] = nlohmann::ordered_json::array();
-  for (const CheckpointTensor& t : contents.tensors)
-    tensors.push_back({{"name", t.name}, {"elements", t.values.size()}});
+  for (const CheckpointTensor& t : contents.tensors) tensors.push_back({{"name", t.name}, {"elements", t.size()}});
   auto& integers = header["integers"] = nlohmann::ordered_json::array();
   for (const auto& [name, value] : contents.integers) integers.push_back(name);
   auto& numbers = header["numbers"] = nlohmann::ordered_json::array();

@@ -27,6 +27,8 @@ namespace {
 
 using checkpoint::blocks_of;
 
+constexpr auto kBytes = static_cast<std::int64_t>(sizeof(float));  // of an element
+
 class Writer {
  public:
   Writer(const std::string& folder, const RankGroup& group, const CheckpointContents& contents,
@@ -43,12 +45,15 @@ class Writer {
 
  private:
   RankGroup::Range my_blocks(const CheckpointTensor& tensor) const {
-    return group_.part(blocks_of(static_cast<std::int64_t>(tensor.values.size()), settings_.block_elements),
-                       group_.rank());
+    const std::int64_t blocks = blocks_of(tensor.size(), settings_.block_elements);
+    if (tensor.holders.empty()) return group_.part(blocks, group_.rank());
+    const auto begin = tensor.holders.begin(), place = std::find(begin, tensor.holders.end(), group_.rank());
+    if (place == tensor.holders.end()) return {0, 0};
+    return RankGroup::part_of(blocks, static_cast<int>(place - begin), static_cast<int>(tensor.holders.size()));
   }
   // First element of a block, or the end of the tensor.
   std::int64_t begin_of(const CheckpointTensor& tensor, std::int64_t block) const {
-    return std::min(block * settings_.block_elements, static_cast<std::int64_t>(tensor.values.size()));
+    return std::min(block * settings_.block_elements, tensor.size());
   }
   std::span<const float> block(const CheckpointTensor& tensor, std::int64_t b) const {
     const std::int64_t begin = begin_of(tensor, b), end = begin_of(tensor, b + 1);
@@ -103,7 +108,7 @@ CheckpointReport Writer::run(std::set<std::string>& verified) {
   CheckpointReport report;
   report.retired = retire(verified);
   report.path = path_;
-  for (const CheckpointTensor& t : contents_.tensors) report.bytes += static_cast<std::int64_t>(t.values.size_bytes());
+  for (const CheckpointTensor& t : contents_.tensors) report.bytes += t.size() * kBytes;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
@@ -126,7 +131,7 @@ void Writer::agree_on_contents() {
 void Writer::hash_my_blocks() {
   std::size_t total = 0;
   for (const CheckpointTensor& t : contents_.tensors) {
-    total += static_cast<std::size_t>(blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
+    total += static_cast<std::size_t>(blocks_of(t.size(), settings_.block_elements));
   }
   hashes_.assign(total, 0);
   group_.agree([&] {
@@ -144,8 +149,7 @@ void Writer::hash_my_blocks() {
         }
         hashes_[first + static_cast<std::size_t>(b)] = checkpoint::hash_block(t.name, b, contents_.iteration, values);
       }
-      first +=
-          static_cast<std::size_t>(blocks_of(static_cast<std::int64_t>(t.values.size()), settings_.block_elements));
+      first += static_cast<std::size_t>(blocks_of(t.size(), settings_.block_elements));
     }
   });
   group_.combine_bits(hashes_.data(), hashes_.size());
@@ -156,7 +160,7 @@ std::int64_t Writer::largest_size() const {
   constexpr std::int64_t kAlignedAbove = 64 << 10, kAlignment = 1 << 20, kTables = 1 << 20, kTableOfTensor = 1024;
   auto bytes = static_cast<std::int64_t>(header_.size() + contents_.state.size() + hashes_.size() * 8) + kTables;
   for (const CheckpointTensor& t : contents_.tensors) {
-    const auto size = static_cast<std::int64_t>(t.values.size_bytes());
+    const std::int64_t size = t.size() * kBytes;
     bytes += size + kTableOfTensor + (size > kAlignedAbove ? kAlignment : 0);
   }
   return bytes;
@@ -190,7 +194,7 @@ void Writer::lay_out() {
   small("hashes", DType::i64, nullptr, hashes_.size());
   small("seal", DType::i64, nullptr, 1);
   for (const CheckpointTensor& t : contents_.tensors) {
-    file.create_dataset(checkpoint::tensor_dataset(t.name), DType::f32, static_cast<std::int64_t>(t.values.size()));
+    file.create_dataset(checkpoint::tensor_dataset(t.name), DType::f32, t.size());
   }
   file.close();
   checkpoint::reserve(partial_, static_cast<std::int64_t>(std::filesystem::file_size(partial_)));
@@ -212,8 +216,8 @@ void Writer::write_into(Hdf5File& file) const {
     group_.agree([&] {
       const RankGroup::Range mine = my_blocks(t);
       const std::int64_t begin = begin_of(t, mine.first), end = begin_of(t, mine.last);
-      if (!t.values.empty())
-        file.write(checkpoint::tensor_dataset(t.name), DType::f32, t.values.data() + begin, begin, end - begin);
+      const float* const values = begin < end ? t.values.data() + begin : nullptr;
+      if (t.size() > 0) file.write(checkpoint::tensor_dataset(t.name), DType::f32, values, begin, end - begin);
       fault_point("checkpoint_write", group_.rank());
     });
   }
@@ -258,7 +262,8 @@ void Writer::verify() const {
       chosen -= blocks;  // below zero means a number that no later tensor reaches
     }
     for (std::int64_t b = range.first; b < range.last; ++b) {
-      buffer.resize(block(contents_.tensors[t], b).size());
+      const CheckpointTensor& tensor = contents_.tensors[t];
+      buffer.resize(static_cast<std::size_t>(begin_of(tensor, b + 1) - begin_of(tensor, b)));
       reader.read_blocks(t, b, b + 1, buffer);
     }
   }

@@ -34,7 +34,10 @@ class RankGroup {
   struct Range {
     std::int64_t first, last;
   };
-  Range part(std::int64_t items, int rank) const { return {items * rank / size_, items * (rank + 1) / size_}; }
+  Range part(std::int64_t items, int rank) const { return part_of(items, rank, size_); }
+  static Range part_of(std::int64_t items, int rank, int ranks) {
+    return {items * rank / ranks, items * (rank + 1) / ranks};
+  }
 
  private:
   MPI_Comm ranks_;

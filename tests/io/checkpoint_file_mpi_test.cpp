@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -54,6 +55,33 @@ TEST(ParallelCheckpoint, HasTheBytesThatOneProcessWrites) {
     const std::string single = write_checkpoint(other.path(), MPI_COMM_SELF, known.contents, settings(), alone).path;
     const auto one = bytes_of_file(single), several = bytes_of_file(path);
     EXPECT_TRUE(one == several) << one.size() << " and " << several.size() << " bytes";
+  }
+}
+
+// Even tensors are held by the last rank alone, odd ones by all but the last.
+TEST(ParallelCheckpoint, HasTheSameBytesWhereRanksHoldDifferentTensors) {
+  const SharedFolder folder;
+  if (folder.group.size() == 1) GTEST_SKIP() << "needs two ranks";
+  std::set<std::string> verified, alone;
+  const KnownContents known(9, kLargest);
+  CheckpointContents cut = known.contents;
+  const int last = folder.group.size() - 1;
+  std::vector<int> others(static_cast<std::size_t>(last));
+  std::iota(others.begin(), others.end(), 0);
+  for (std::size_t i = 0; i < cut.tensors.size(); ++i) {
+    CheckpointTensor& tensor = cut.tensors[i];
+    tensor.elements = static_cast<std::int64_t>(tensor.values.size());
+    tensor.holders = i % 2 == 0 ? std::vector<int>{last} : others;
+    if ((i % 2 == 0) != (folder.group.rank() == last)) tensor.values = {};
+  }
+  CheckpointSettings all = settings();
+  all.verify = CheckpointVerify::full;
+  const std::string path = write_checkpoint(folder.path, MPI_COMM_WORLD, cut, all, verified).path;
+  EXPECT_EQ(difference(path, MPI_COMM_WORLD, known), "");
+  if (folder.group.rank() == 0) {
+    const TemporaryFolder other;
+    const std::string single = write_checkpoint(other.path(), MPI_COMM_SELF, known.contents, settings(), alone).path;
+    EXPECT_TRUE(bytes_of_file(single) == bytes_of_file(path));
   }
 }
 
