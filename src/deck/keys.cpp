@@ -294,13 +294,15 @@ void visit(RewardModelTable& t, KeyVisitor& v) {
 }
 
 void visit(PlacementTable& t, KeyVisitor& v) {
-  constexpr const char* kRest = "the ranks that the other leaves; without both: all ranks";
+  constexpr const char* kRest = "the ranks that others leave; without any of them: all ranks";
   v.key(&t.generator, Facts("generator", "ranks that draw and judge rollouts").absent(kRest).may_change());
   v.key(&t.actor, Facts("actor", "ranks that train the policy").absent(kRest).may_change());
-  v.key(&t.critic, Facts("critic", "of [critic]; for now the actor's").absent("the actor's").may_change());
-  v.key(&t.reference, Facts("reference", "of [reference]; for now the actor's").absent("the actor's").may_change());
-  v.key(&t.reward,
-        Facts("reward", "of [reward_model]; for now the generator's").absent("the generator's").may_change());
+  v.key(&t.critic,
+        Facts("critic", "ranks that train the critic, at the same time as the actor where it is not on theirs")
+            .absent("the actor's")
+            .may_change());
+  v.key(&t.reference, Facts("reference", "ranks that score with the reference").absent("the actor's").may_change());
+  v.key(&t.reward, Facts("reward", "ranks that score with the reward model").absent("the generator's").may_change());
 }
 
 void visit(ScheduleTable& t, KeyVisitor& v) {

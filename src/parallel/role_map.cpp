@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
+#include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -105,32 +108,36 @@ class Dealer {
     take_free(claim, std::min(count, free));
   }
 
-  void take_rest(Claim& claim) {
-    if (claim.request) return;
-    const std::int64_t free = std::count(taken_.begin(), taken_.end(), false);
-    if (free == 0) {
-      add(claim, fmt::format("no rank is left for the {}", claim.role),
-          fmt::format("{} = the ranks that it shares or has to itself", claim.role),
-          fmt::format("{} = \"0-{}\"", claim.role, ranks_ - 1));
+  // Those without a request share what is left.
+  void take_rest(std::initializer_list<Claim*> claims) {
+    const std::vector<int> free = free_ranks();
+    for (Claim* claim : claims) {
+      if (claim->request) continue;
+      if (free.empty()) {
+        add(*claim, fmt::format("no rank is left for the {}", claim->role),
+            fmt::format("{} = the ranks that it shares or has to itself", claim->role),
+            fmt::format("{} = \"0-{}\"", claim->role, ranks_ - 1));
+      }
+      for (const int rank : free)
+        claim->has[static_cast<std::size_t>(rank)] = taken_[static_cast<std::size_t>(rank)] = true;
     }
-    take_free(claim, free);
   }
 
   void name_idle(const Claim& last) {
     if (!faults_->empty()) return;
-    const std::vector<int> idle = [this] {
-      std::vector<bool> not_taken = taken_;
-      not_taken.flip();
-      return ranks_where(not_taken);
-    }();
+    const std::vector<int> idle = free_ranks();
     if (idle.empty()) return;
     add(last,
         fmt::format("no role uses {} {} of {} ranks", idle.size() == 1 ? "rank" : "ranks", rank_list(idle), ranks_),
-        "every rank works for the generator, the actor or both",
-        fmt::format("give them to a role, or start {} ranks", ranks_ - std::ssize(idle)));
+        "every rank has a role", fmt::format("give them to a role, or start {} ranks", ranks_ - std::ssize(idle)));
   }
 
  private:
+  std::vector<int> free_ranks() const {
+    std::vector<bool> not_taken = taken_;
+    not_taken.flip();
+    return ranks_where(not_taken);
+  }
   std::string there_are() const { return ranks_ == 1 ? "there is 1 rank" : fmt::format("there are {} ranks", ranks_); }
   void add(const Claim& claim, std::string found, std::string expected, std::string advice) {
     faults_->push_back({claim.role, "[placement] " + std::move(found), std::move(expected), std::move(advice)});
@@ -152,48 +159,89 @@ class Dealer {
 
 }  // namespace
 
+const char* name_of(Role role) {
+  switch (role) {
+    case Role::generator: return "generator";
+    case Role::actor: return "actor";
+    case Role::critic: return "critic";
+    case Role::reference: return "reference";
+    case Role::reward: return "reward";
+  }
+  return "";
+}
+
+Role home_of(Role role) {
+  switch (role) {
+    case Role::critic:
+    case Role::reference: return Role::actor;
+    case Role::reward: return Role::generator;
+    case Role::generator:
+    case Role::actor: break;
+  }
+  return role;
+}
+
 RoleMap RoleMap::colocated(int ranks) {
   RoleMap map;
-  map.generates_.assign(static_cast<std::size_t>(ranks), true);
-  map.trains_ = map.generates_;
+  for (std::vector<bool>& has : map.has_) has.assign(static_cast<std::size_t>(ranks), true);
   return map;
 }
 
-RoleMap RoleMap::placed(int ranks, const std::optional<RankRequest>& generator, const std::optional<RankRequest>& actor,
-                        std::vector<Fault>* faults) {
-  if (!generator && !actor) return colocated(ranks);
+RoleMap RoleMap::placed(int ranks, const RoleRequests& requests, std::vector<Fault>* faults) {
+  const std::optional<RankRequest>* const request[] = {&requests.generator, &requests.actor, &requests.critic,
+                                                       &requests.reference, &requests.reward};
+  if (std::none_of(std::begin(request), std::end(request), [](const auto* asked) { return asked->has_value(); }))
+    return colocated(ranks);
   RoleMap map;
-  map.generates_.assign(static_cast<std::size_t>(ranks), false);
-  map.trains_ = map.generates_;
+  std::vector<Claim> claims;
+  for (const Role role : kAllRoles) {
+    const auto place = static_cast<std::size_t>(role);
+    map.has_[place].assign(static_cast<std::size_t>(ranks), false);
+    claims.push_back({name_of(role), *request[place], map.has_[place]});
+  }
   std::vector<Fault> found;
   Dealer dealer(ranks, &found);
-  Claim generating{"generator", generator, map.generates_}, training{"actor", actor, map.trains_};
-  for (Claim* claim : {&generating, &training}) dealer.take_named(*claim);
-  for (Claim* claim : {&generating, &training}) dealer.take_counted(*claim);
-  for (Claim* claim : {&generating, &training}) dealer.take_rest(*claim);
-  dealer.name_idle(actor ? training : generating);
+  const std::span<Claim> all(claims);
+  for (const std::span<Claim> part : {all.first(2), all.subspan(2)}) {
+    for (Claim& claim : part) dealer.take_named(claim);
+    for (Claim& claim : part) dealer.take_counted(claim);
+  }
+  dealer.take_rest({&claims[0], &claims[1]});
+  dealer.name_idle(claims[1]);
+  for (const Role role : {Role::critic, Role::reference, Role::reward}) {
+    const auto place = static_cast<std::size_t>(role);
+    if (!*request[place]) map.has_[place] = map.of(home_of(role));
+  }
   faults->insert(faults->end(), found.begin(), found.end());
   return map;
 }
 
-std::vector<int> RoleMap::generators() const { return ranks_where(generates_); }
-std::vector<int> RoleMap::actors() const { return ranks_where(trains_); }
+std::vector<int> RoleMap::ranks_of(Role role) const { return ranks_where(of(role)); }
+
+int RoleMap::place(Role role, int rank) const {
+  if (!has(role, rank)) return 0;
+  return static_cast<int>(std::count(of(role).begin(), of(role).begin() + rank, true));
+}
+
+bool RoleMap::learns(int rank) const {
+  return has(Role::actor, rank) || has(Role::critic, rank) || has(Role::reference, rank);
+}
 
 bool RoleMap::is_colocated() const {
-  return std::count(generates_.begin(), generates_.end(), false) == 0 &&
-         std::count(trains_.begin(), trains_.end(), false) == 0;
+  return std::all_of(has_.begin(), has_.end(),
+                     [](const std::vector<bool>& has) { return std::count(has.begin(), has.end(), false) == 0; });
 }
 
-bool RoleMap::actors_generate() const {
-  for (std::size_t r = 0; r < trains_.size(); ++r) {
-    if (trains_[r] && !generates_[r]) return false;
+bool RoleMap::all_generate() const { return std::ssize(generators()) == ranks(); }
+
+bool RoleMap::waits_for_drawing(int rank) const {
+  if (generates(rank)) return false;
+  for (const Role role : {Role::actor, Role::critic, Role::reference}) {
+    for (int other = 0; has(role, rank) && other < ranks(); ++other) {
+      if (has(role, other) && generates(other)) return true;
+    }
   }
-  return true;
-}
-
-int RoleMap::place_among_actors(int rank) const {
-  if (!trains(rank)) return 0;
-  return static_cast<int>(std::count(trains_.begin(), trains_.begin() + rank, true));
+  return false;
 }
 
 std::string rank_list(const std::vector<int>& ranks) {
@@ -221,7 +269,7 @@ std::optional<std::vector<int>> parse_rank_list(const std::string& text, int ran
   return all;
 }
 
-RelayPlan relay_plan(const std::vector<bool>& holds) {
+RelayPlan relay_plan(const std::vector<bool>& holds, const std::vector<bool>& wants) {
   const std::vector<int> holders = ranks_where(holds);
   MAXPLUS_REQUIRE(!holders.empty(), "somebody has what is given");
   RelayPlan plan;
@@ -231,13 +279,23 @@ RelayPlan relay_plan(const std::vector<bool>& holds) {
     plan.group[static_cast<std::size_t>(holders[h])] = static_cast<int>(h);
     plan.giver[static_cast<std::size_t>(holders[h])] = holders[h];
   }
+  int alone = static_cast<int>(holders.size());
   for (std::size_t r = 0; r < holds.size(); ++r) {
     if (holds[r]) continue;
+    if (!wants[r]) {
+      plan.group[r] = alone++;
+      plan.giver[r] = static_cast<int>(r);
+      continue;
+    }
     const std::size_t h = static_cast<std::size_t>(plan.takers++) % holders.size();
     plan.group[r] = static_cast<int>(h);
     plan.giver[r] = holders[h];
   }
   return plan;
+}
+
+RelayPlan relay_plan(const std::vector<bool>& holds) {
+  return relay_plan(holds, std::vector<bool>(holds.size(), true));
 }
 
 }  // namespace maxplus

@@ -101,32 +101,36 @@ double Engine::load(Frozen& frozen, std::shared_ptr<const WeightSource> source) 
   return frozen.kept ? frozen.kept->relative_error() : 0.0;
 }
 
-Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks)
-    : weights(shape.model, *arenas.arena[kWeights]),
-      policy(weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference,
-             shape.optimizer ? shape.arithmetic : shape.drawing.value_or(shape.arithmetic),
-             draws_from_copy(shape) ? without_drawing(shape.limits) : shape.limits, stream, *arenas.arena[kPacked],
-             *arenas.arena[kActivations]) {
+Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks) {
+  MAXPLUS_REQUIRE(shape.has_policy || (!shape.optimizer && !shape.generation), "the policy draws and is trained");
+  if (shape.has_policy) {
+    weights.emplace(shape.model, *arenas.arena[kWeights]);
+    policy.emplace(*weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference,
+                   shape.optimizer ? shape.arithmetic : shape.drawing.value_or(shape.arithmetic),
+                   draws_from_copy(shape) ? without_drawing(shape.limits) : shape.limits, stream,
+                   *arenas.arena[kPacked], *arenas.arena[kActivations]);
+  }
   if (draws_from_copy(shape)) {
     Arena& arena = *arenas.arena[kDrawing];
-    drawing.emplace(weights, Transformer::Use::inference, *shape.drawing, drawing_alone(shape.limits), stream, arena,
+    drawing.emplace(*weights, Transformer::Use::inference, *shape.drawing, drawing_alone(shape.limits), stream, arena,
                     arena);
   }
   if (shape.optimizer) {
-    trainer.emplace(policy, weights, *shape.optimizer, stream, *arenas.arena[kGradients], *arenas.arena[kMoments],
+    trainer.emplace(*policy, *weights, *shape.optimizer, stream, *arenas.arena[kGradients], *arenas.arena[kMoments],
                     data_rank, data_ranks);
   }
   if (shape.generation)
-    generator.emplace(drawing ? *drawing : policy, *shape.generation, stream, *arenas.arena[kCache]);
+    generator.emplace(drawing ? *drawing : *policy, *shape.generation, stream, *arenas.arena[kCache]);
   if (shape.reference) reference.emplace(*shape.reference, shape, stream, *arenas.arena[kReference]);
   if (shape.reward_model) reward_model.emplace(*shape.reward_model, shape, stream, *arenas.arena[kRewardModel]);
   if (shape.critic) {
     Arena& arena = *arenas.arena[kCritic];
+    const DataPlace place = shape.critic->place.value_or(DataPlace{data_rank, data_ranks});
     critic_weights.emplace(shape.critic->model, arena);
     critic.emplace(*critic_weights, Transformer::Use::training, shape.arithmetic, without_drawing(shape.limits), stream,
                    arena, arena);
     critic_trainer.emplace(*critic, *critic_weights, shape.critic->optimizer, stream, *arenas.arena[kCriticGradients],
-                           *arenas.arena[kCriticMoments], data_rank, data_ranks);
+                           *arenas.arena[kCriticMoments], place.rank, place.ranks);
   }
 }
 
@@ -161,7 +165,7 @@ Engine::~Engine() = default;
 
 Transformer* Engine::critic() {
   if (parts_->critic) return &*parts_->critic;
-  return shape_.model.value_head ? &parts_->policy : nullptr;
+  return shape_.model.value_head && parts_->policy ? &*parts_->policy : nullptr;
 }
 
 std::int64_t Engine::arena_bytes() const {

@@ -1,5 +1,5 @@
 #pragma once
-// The colocated roles of one rank and their memory: weights, packed copies, gradients, moments, activations, cache.
+// The roles of one rank and their memory: weights, packed copies, gradients, moments, activations, cache.
 //
 // The engine is built twice by the same code: on counting arenas, which gives the memory plan before anything is
 // allocated, and on real ones of exactly those sizes.
@@ -24,9 +24,15 @@
 
 namespace maxplus {
 
+// A rank among those that train a network together.
+struct DataPlace {
+  int rank = 0, ranks = 1;
+};
+
 // What decides the sizes of everything.
 struct EngineShape {
   ModelConfig model;
+  bool has_policy = true;  // false: of a rank that only has networks beside it
   ops::Arithmetic arithmetic = ops::Arithmetic::f32;
   std::optional<ops::Arithmetic> drawing;  // of the generator; absent: as all else
   TransformerLimits limits;
@@ -35,6 +41,7 @@ struct EngineShape {
   struct Critic {
     ModelConfig model;
     OptimizerTable optimizer;
+    std::optional<DataPlace> place = {};  // absent: the policy's
   };
   std::optional<Critic> critic;  // with a network of its own; one that shares the policy's is model.value_head
   struct FrozenNetwork {
@@ -70,8 +77,9 @@ class Engine {
   std::int64_t arena_bytes() const;
 
   Stream& stream() { return stream_; }
-  WeightSet& weights() { return parts_->weights; }
-  Transformer& policy() { return parts_->policy; }
+  // Of a rank that has the policy.
+  WeightSet& weights() { return *parts_->weights; }
+  Transformer& policy() { return *parts_->policy; }
   Generator& generator() { return *parts_->generator; }
   // What draws in an arithmetic of its own, after the weights have changed; nothing where all use one.
   void pack_drawing_copy() {
@@ -107,8 +115,8 @@ class Engine {
   double load(Frozen& frozen, std::shared_ptr<const WeightSource> source);
   struct Parts {
     Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks);
-    WeightSet weights;
-    Transformer policy;
+    std::optional<WeightSet> weights;
+    std::optional<Transformer> policy;
     std::optional<Transformer> drawing;  // of the same weights
     std::optional<Trainer> trainer;
     std::optional<Generator> generator;

@@ -5,14 +5,16 @@
 
 namespace maxplus {
 
-Relay::Relay(std::string name, const Communicator& world, const std::vector<bool>& holds)
-    : Relay(std::move(name), world, holds, relay_plan(holds)) {}
+Relay::Relay(std::string name, const Communicator& world, const std::vector<bool>& holds,
+             const std::vector<bool>& wants)
+    : Relay(std::move(name), world, holds, relay_plan(holds, wants)) {}
 
 Relay::Relay(std::string name, const Communicator& world, const std::vector<bool>& holds, const RelayPlan& plan)
-    : group_(world.split(std::move(name), plan.group[static_cast<std::size_t>(world.rank())])),
+    : group_(plan.takers > 0 ? world.split(std::move(name), plan.group[static_cast<std::size_t>(world.rank())])
+                             : Communicator::self(std::move(name))),
       needed_(plan.takers > 0) {
   const auto me = static_cast<std::size_t>(world.rank());
-  takes_ = !holds[me];
+  takes_ = plan.giver[me] != world.rank();
   gives_ = holds[me] && group_.size() > 1;
   // Members of a group stand in the order of the world.
   for (int r = 0; r < plan.giver[me]; ++r) giver_ += plan.group[static_cast<std::size_t>(r)] == plan.group[me] ? 1 : 0;

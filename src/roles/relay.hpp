@@ -12,14 +12,15 @@ namespace maxplus {
 
 class Relay {
  public:
-  // Collective over `world`; `holds` says for each of its ranks whether it holds what is handed on.
-  Relay(std::string name, const Communicator& world, const std::vector<bool>& holds);
+  // Collective over `world`; `holds` says for each of its ranks whether it holds what is handed on, `wants` whether it
+  // needs it.
+  Relay(std::string name, const Communicator& world, const std::vector<bool>& holds, const std::vector<bool>& wants);
 
   bool is_needed() const { return needed_; }  // whether any rank lacks it; if none, nothing below does anything
   bool gives() const { return gives_; }
   bool takes() const { return takes_; }
 
-  // Collective over the world: `bytes` bytes at `data`, the same number on every rank.
+  // Collective over the ranks that hold or want it: `bytes` bytes at `data`, the same number on each.
   void pass(void* data, std::size_t bytes) const;
   // The same of a length that takers do not know.
   void pass(std::vector<std::byte>* bytes) const;

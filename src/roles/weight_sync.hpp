@@ -15,4 +15,10 @@ namespace maxplus {
 // hash is Error(suspect) that names its host. Packed copies of the weights are the caller's to make.
 void hand_off_weights(const Relay& relay, WeightSet& weights, std::int64_t version);
 
+// Collective over the ranks that the relay joins (holders: those that train). A network `copy` that takes gets the
+// weights of `policy` under its names, and `seed` starts its value head. `config` is the copy's; `policy` and `copy`
+// are null on ranks that lack them.
+void hand_off_copy(const Relay& relay, const ModelConfig& config, const WeightSet* policy, WeightSet* copy,
+                   std::uint64_t seed);
+
 }  // namespace maxplus

@@ -9,45 +9,75 @@
 #include "deck/deck.hpp"
 #include "model/model_config.hpp"
 #include "run/build_info.hpp"
+#include "run/engine_shape.hpp"
+#include "tensor/arena.hpp"
 
 namespace maxplus {
 
 namespace {
 
-std::span<float> part(TensorView all, const WeightSet& weights, const Parameter& parameter) {
-  // Moments and reference lie as the weights do: at the parameter's place in the block.
-  const std::int64_t offset = parameter.weight.as<float>() - weights.all().as<float>();
-  return {all.as<float>() + offset, static_cast<std::size_t>(parameter.weight.size())};
-}
+// A network of a checkpoint as all ranks know it that write one, and what this rank holds of it.
+struct StoredNetwork {
+  Role role;
+  const char* group;
+  const char* moments;  // what the names of their groups begin with; null: of a frozen network
+  ModelConfig config;
+  WeightSet* weights = nullptr;
+  AdamW* optimizer = nullptr;
+};
 
-bool reference_is_stored(const Deck& deck, const Engine& engine) {
-  return engine.shape().reference && deck.reference && deck.reference->path == "policy";
-}
-
-// All tensors of a checkpoint by name, as places in this rank's memory.
-using Places = std::vector<std::pair<std::string, std::span<float>>>;
-
-void add_places(const std::string& group, TensorView all, const WeightSet& weights, Places& places) {
-  for (const Parameter& p : weights.parameters()) places.push_back({group + "/" + p.name, part(all, weights, p)});
-}
-
-void add_network(const std::string& group, const std::string& moments, const WeightSet& weights, const AdamW& optimizer,
-                 Places& places) {
-  add_places(group, weights.all(), weights, places);
-  add_places(moments + "first_moment", optimizer.first_moment(), weights, places);
-  add_places(moments + "second_moment", optimizer.second_moment(), weights, places);
-}
-
-Places places(const Deck& deck, Engine& engine) {
-  Places result;
-  add_network("weights", "", engine.weights(), engine.trainer().optimizer(), result);
-  if (reference_is_stored(deck, engine)) {
-    const WeightSet& reference = *engine.reference_weights();
-    add_places("reference", reference.all(), reference, result);
+std::vector<StoredNetwork> stored_networks(const Deck& deck, const RunInputs& inputs, Engine& engine) {
+  const EngineShape shape = engine_shape(deck, inputs);  // of a rank with all roles
+  std::vector<StoredNetwork> networks = {{Role::actor, "weights", "", shape.model}};
+  if (engine.trains())
+    networks.back().weights = &engine.weights(), networks.back().optimizer = &engine.trainer().optimizer();
+  if (shape.reference && deck.reference && deck.reference->path == "policy")
+    networks.push_back({Role::reference, "reference", nullptr, shape.reference->model, engine.reference_weights()});
+  if (shape.critic) {
+    CriticTrainer* const trainer = engine.critic_trainer();
+    networks.push_back({Role::critic, "critic", "critic_", shape.critic->model, engine.critic_weights(),
+                        trainer != nullptr ? &trainer->optimizer() : nullptr});
   }
-  if (engine.critic_weights() != nullptr)
-    add_network("critic", "critic_", *engine.critic_weights(), engine.critic_trainer()->optimizer(), result);
-  return result;
+  return networks;
+}
+
+// Calls take(name, elements, values): of a network that this rank does not hold without values.
+template <class Take>
+void visit_tensors(const StoredNetwork& network, const Take& take) {
+  Arena counted("names");
+  const WeightSet plan(network.config, counted);
+  const auto group = [&](const std::string& name, TensorView all) {
+    for (std::size_t i = 0; i < plan.parameters().size(); ++i) {
+      const Parameter& p = plan.parameters()[i];
+      std::span<float> values;
+      if (network.weights != nullptr) {
+        // Moments lie as the weights do: at the parameter's place in the block.
+        const WeightSet& weights = *network.weights;
+        const std::int64_t offset = weights.parameters()[i].weight.as<float>() - weights.all().as<float>();
+        values = {all.as<float>() + offset, static_cast<std::size_t>(p.global_size())};
+      }
+      take(name + "/" + p.name, p.global_size(), values);
+    }
+  };
+  group(network.group, network.weights != nullptr ? network.weights->all() : TensorView());
+  if (network.moments == nullptr) return;
+  AdamW* const optimizer = network.optimizer;
+  group(network.moments + std::string("first_moment"), optimizer != nullptr ? optimizer->first_moment() : TensorView());
+  group(network.moments + std::string("second_moment"),
+        optimizer != nullptr ? optimizer->second_moment() : TensorView());
+}
+
+// Among the ranks that learn those that have a role; none where all have it.
+std::vector<int> holders_of(const RoleMap& map, Role role) {
+  std::vector<int> holders;
+  int place = 0;
+  for (int rank = 0; rank < map.ranks(); ++rank) {
+    if (!map.learns(rank)) continue;
+    if (map.has(role, rank)) holders.push_back(place);
+    ++place;
+  }
+  if (std::ssize(holders) == place) holders.clear();
+  return holders;
 }
 
 // Bytes in a checkpoint: a tensor, and the number that tells how many.
@@ -83,18 +113,23 @@ std::vector<Experience> unpack_parked(std::span<const std::byte> bytes) {
   return bytes.empty() ? std::vector<Experience>() : unpack(bytes.data(), bytes.size());
 }
 
-// What ranks that train hold of a run.
-void load_training(const std::string& path, const std::string& weights_hash, const RunState& state, const Deck& deck,
-                   Engine& engine, const Communicator& actors) {
-  std::vector<CheckpointTarget> targets;
-  for (const auto& [name, values] : places(deck, engine)) targets.push_back({name, values});
-  read_checkpoint(path, actors.handle(), targets);
-  if (engine.weights().hash() != weights_hash) {
-    throw Error(ExitCode::data, Fault{path, "the weights read do not have the hash that was stored", weights_hash,
-                                      "an older checkpoint: [run] resume = \"PATH\""});
+// What ranks that learn hold of a run: each role reads for itself.
+void load_networks(const std::string& path, const std::string& weights_hash, const RunState& state, const Deck& deck,
+                   const RunInputs& inputs, Engine& engine, const RoleGroups& groups) {
+  for (const StoredNetwork& network : stored_networks(deck, inputs, engine)) {
+    if (!groups.has(network.role)) continue;
+    std::vector<CheckpointTarget> targets;
+    visit_tensors(network, [&targets](const std::string& name, std::int64_t, std::span<float> values) {
+      targets.push_back({name, values});
+    });
+    read_checkpoint(path, groups.of(network.role).handle(), targets);
+    if (network.role == Role::actor && network.weights->hash() != weights_hash) {
+      throw Error(ExitCode::data, Fault{path, "the weights read do not have the hash that was stored", weights_hash,
+                                        "an older checkpoint: [run] resume = \"PATH\""});
+    }
+    if (network.optimizer != nullptr)
+      network.optimizer->set_steps(network.role == Role::actor ? state.optimizer_step : state.critic_optimizer_step);
   }
-  engine.trainer().optimizer().set_steps(state.optimizer_step);
-  if (engine.critic_trainer() != nullptr) engine.critic_trainer()->optimizer().set_steps(state.critic_optimizer_step);
 }
 
 }  // namespace
@@ -154,9 +189,18 @@ std::vector<Fault> changed_inputs(const std::string& path, const std::string& be
 CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
                                      const RunInputs& inputs, Engine& engine, const RoleGroups& groups,
                                      const UnderWay& rollouts, std::set<std::string>* verified) {
+  std::string weights_hash = groups.trains() ? engine.weights().hash() : "";
+  groups.account().pass(&weights_hash);
+  if (!groups.learns()) return {};
   CheckpointContents contents;
   contents.iteration = state.iteration;
-  for (const auto& [name, values] : places(deck, engine)) contents.tensors.push_back({name, values});
+  for (const StoredNetwork& network : stored_networks(deck, inputs, engine)) {
+    const std::vector<int> holders = holders_of(groups.map(), network.role);
+    visit_tensors(network, [&](const std::string& name, std::int64_t elements, std::span<float> values) {
+      contents.tensors.push_back({name, values, elements, holders});
+    });
+    if (network.role == Role::critic) contents.texts[kCriticConfigText] = write_model_config(network.config).dump();
+  }
   std::vector<float> waiting, parked, lengths;
   if (!rollouts.waiting.empty()) add_bytes(kWaiting, pack_collected(rollouts.waiting), &waiting, &contents);
   if (!rollouts.parked.empty()) {
@@ -166,19 +210,17 @@ CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& 
   if (!rollouts.lengths.empty()) add_bytes(kLengths, rollouts.lengths, &lengths, &contents);
   contents.state = state.to_json().dump();
   contents.texts[kModelConfigText] = write_model_config(inputs.model.config).dump();
-  if (engine.critic_weights() != nullptr)
-    contents.texts[kCriticConfigText] = write_model_config(engine.critic_weights()->config()).dump();
   if (inputs.model.tokenizer) contents.texts[kTokenizerText] = inputs.model.tokenizer->to_json().dump();
   for (const auto& [name, text] : inputs.model.companions) contents.texts[kCompanionPrefix + name] = text;
   contents.texts[kDeckText] = effective_deck(deck);
   contents.texts[kDeckRecordText] = deck_record(deck).dump();
-  contents.texts[kWeightsHashText] = engine.weights().hash();
+  contents.texts[kWeightsHashText] = weights_hash;
   contents.texts[kInputsText] = inputs_record(inputs, engine.shape().arithmetic, engine.shape().drawing);
   contents.texts["program"] = version_text();
   CheckpointSettings settings;
   settings.keep = static_cast<int>(deck.run.keep_checkpoints);
   settings.verify = deck.run.verify_checkpoint == "full" ? CheckpointVerify::full : CheckpointVerify::sample;
-  return write_checkpoint(folder, groups.actors().handle(), contents, settings, *verified);
+  return write_checkpoint(folder, groups.learners().handle(), contents, settings, *verified);
 }
 
 LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
@@ -204,20 +246,20 @@ LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const R
 
   LoadedRun run;
   run.state = RunState::from_json(nlohmann::json::parse(header.state));
+  load_networks(path, text(kWeightsHashText), run.state, deck, inputs, engine, groups);
   if (groups.trains()) {
-    load_training(path, text(kWeightsHashText), run.state, deck, engine, groups.actors());
     run.waiting = unpack_collected(read_bytes(path, header, kWaiting, groups.actors()));
     run.parked = unpack_parked(read_bytes(path, header, kParked, groups.actors()));
     run.lengths = read_bytes(path, header, kLengths, groups.actors());
   }
-  if (groups.weights().is_needed()) {
+  if (groups.account().is_needed()) {
     std::vector<std::byte> bytes = groups.trains() ? pack_collected(run.waiting) : std::vector<std::byte>();
-    groups.weights().pass(&bytes);
+    groups.account().pass(&bytes);
     if (!groups.trains()) run.waiting = unpack_collected(bytes);
     bytes = groups.trains() ? pack(run.parked) : std::vector<std::byte>();
-    groups.weights().pass(&bytes);
+    groups.account().pass(&bytes);
     if (!groups.trains()) run.parked = unpack_parked(bytes);
-    groups.weights().pass(&run.lengths);
+    groups.account().pass(&run.lengths);
   }
   return run;
 }

@@ -44,14 +44,14 @@ std::vector<Fault> changed_inputs(const std::string& path, const std::string& be
 std::vector<float> numbers_of_bytes(std::span<const std::byte> bytes);
 std::vector<std::byte> bytes_of_numbers(std::span<const float> numbers, std::size_t bytes);
 
-// What of the rollouts is under way, the same on every rank that trains: drawn and not trained on; not yet drawn whole.
+// What of the rollouts is under way, the same on every rank that learns: drawn and not trained on; not yet drawn whole.
 struct UnderWay {
   std::span<const Collected> waiting;
   std::span<const Experience> parked;
   std::span<const std::byte> lengths;  // seen so far, packed
 };
 
-// Collective over the ranks that train; they hold the state.
+// Collective over the world; the ranks that learn write, each what its roles hold. The state is the same on all.
 CheckpointReport save_run_checkpoint(const std::string& folder, const RunState& state, const Deck& deck,
                                      const RunInputs& inputs, Engine& engine, const RoleGroups& groups,
                                      const UnderWay& rollouts, std::set<std::string>* verified);
@@ -62,9 +62,9 @@ struct LoadedRun {
   std::vector<Experience> parked;
   std::vector<std::byte> lengths;
 };
-// Collective over the world. Fills weights, moments, reference and the optimizer's step of ranks that train; what the
-// others need of the weights is handed to them as in the loop. Throws Error(config), with all of them, where the deck
-// or its inputs differ in a way that changes the run.
+// Collective over the world. Fills weights, moments, reference and the optimizers' steps where they live; what ranks
+// need of the policy that only generate is handed to them as in the loop. Throws Error(config), with all of them, where
+// the deck or its inputs differ in a way that changes the run.
 LoadedRun load_run_checkpoint(const std::string& path, const Deck& deck, const RunInputs& inputs, Engine& engine,
                               const RoleGroups& groups);
 

@@ -69,7 +69,7 @@ class Checker {
   const Deck& deck_;
   DeckUse use_;
   int ranks_;
-  int actors_ = ranks_;  // that train; known once the placement is checked
+  int trainers_ = ranks_;  // of the policy or of the critic, whichever has more; known once the placement is checked
   std::vector<Fault>& faults_;
 };
 
@@ -360,11 +360,11 @@ void Checker::optimizer() {
       while (next < slices) next *= 2;
       add("optimizer.gradient_slices", fmt::format("[optimizer] gradient_slices = {} is not a power of two", slices),
           "1, 2, 4, 8, ...", fmt::format("gradient_slices = {}", next));
-    } else if (slices < actors_) {
+    } else if (slices < trainers_) {
       std::int64_t next = slices;
-      while (next < actors_) next *= 2;
+      while (next < trainers_) next *= 2;
       add("optimizer.gradient_slices",
-          fmt::format("[optimizer] gradient_slices = {} is less than the {} ranks", slices, actors_),
+          fmt::format("[optimizer] gradient_slices = {} is less than the {} ranks", slices, trainers_),
           "at least one slice a rank", fmt::format("gradient_slices = {}, or {} ranks", next, slices));
     }
   }
@@ -414,7 +414,7 @@ void Checker::placement() {
   if (!clear({"placement", "schedule", "algorithm"}) || !clear_below("placement.") || !clear_below("schedule.")) return;
   std::vector<Fault> found;
   check_placement(deck_, ranks_, found);
-  if (found.empty()) actors_ = static_cast<int>(role_map_of(deck_, ranks_).actors().size());
+  if (found.empty()) trainers_ = most_trainers(role_map_of(deck_, ranks_));
   for (Fault& fault : found) faults_.push_back(std::move(fault));
   if (clear({"generation", "generation.max_new_tokens", "generation.force_length", "environment"}))
     check_long_tails(deck_, faults_);

@@ -171,8 +171,10 @@ constexpr Metric kMetrics[] = {
     {"seconds_communication", "s", "in communication calls, maximum over ranks", "", ""},
     {"seconds_communication_exposed", "s", "the part of it that no work hid", "", ""},
     {"imbalance", "", "slowest rank's busy time / mean busy time", "", ""},
-    {"idle_share_<role>", "", "share of the iteration in which the ranks of generator or actor worked in no role", "",
-     ""},
+    {"idle_share_<role>", "",
+     "share of the iteration in which the ranks of that role worked in none; of generator, actor and networks on ranks "
+     "of their own",
+     "", ""},
     {"tail_share", "", "share of generation time after 90 % of the rollouts had ended", "", ""},
     {"bytes_<axis>", "bytes", "sent along that axis of the grid", "", ""},
     {"generation_tokens_per_s", "tokens/s", "drawn a second of generation, over all ranks", "", ""},

@@ -1,6 +1,8 @@
 #include "run/role_placement.hpp"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -20,40 +22,48 @@ std::optional<RankRequest> request_of(const std::optional<RankChoice>& choice) {
   return RankRequest{choice->count, choice->text};
 }
 
+// Whether a deck has work for a role. A critic on the policy's network has no ranks of its own.
+bool has_role(const Deck& deck, Role role) {
+  switch (role) {
+    case Role::generator:
+    case Role::actor: break;
+    case Role::critic: return deck.critic && !deck.critic->shared;
+    case Role::reference: return deck.reference.has_value();
+    case Role::reward: return deck.reward_model.has_value();
+  }
+  return true;
+}
+
 RoleMap placed_roles(const Deck& deck, int ranks, std::vector<Fault>* faults) {
-  return RoleMap::placed(ranks, request_of(deck.placement.generator), request_of(deck.placement.actor), faults);
+  const PlacementTable& table = deck.placement;
+  const auto asked = [&deck](Role role, const std::optional<RankChoice>& choice) {
+    return has_role(deck, role) ? request_of(choice) : std::nullopt;
+  };
+  return RoleMap::placed(ranks,
+                         {request_of(table.generator), request_of(table.actor), asked(Role::critic, table.critic),
+                          asked(Role::reference, table.reference), asked(Role::reward, table.reward)},
+                         faults);
 }
 
-// A network beside the policy that a deck may place, and where it works.
-struct Beside {
-  const char* role;
-  const char* table;
-  const std::optional<RankChoice>& choice;
-  bool exists;
-  const char* home;
-  std::vector<int> ranks;  // of its home
-};
-
-bool names_these(const RankChoice& choice, const std::vector<int>& ranks, int all) {
-  if (choice.count > 0) return choice.count == std::ssize(ranks);
-  return parse_rank_list(choice.text, all) == ranks || (choice.text == "100%" && std::ssize(ranks) == all);
-}
-
-void check_beside(const Deck& deck, const Beside& beside, int ranks, std::vector<Fault>& faults) {
-  if (!beside.choice) return;
-  const std::string key = fmt::format("placement.{}", beside.role);
-  if (!beside.exists) {
-    faults.push_back({deck.where(key),
-                      fmt::format("[placement] {} is given, and there is no [{}] with a network of its own",
-                                  beside.role, beside.table),
-                      fmt::format("[{}], or no ranks for it", beside.table), fmt::format("remove {}", beside.role)});
-  } else if (!names_these(*beside.choice, beside.ranks, ranks)) {
-    const std::string home = quote(rank_list(beside.ranks));
-    const nlohmann::json written = *beside.choice;
-    faults.push_back({deck.where(key),
-                      fmt::format("[placement] {} = {} is not supported by this version", beside.role, written.dump()),
-                      fmt::format("the ranks of the {}, where it works for now: {}", beside.home, home),
-                      fmt::format("{} = {}, or leave it out", beside.role, home)});
+// Ranks for a network that the deck does not have.
+void check_networks(const Deck& deck, std::vector<Fault>& faults) {
+  const PlacementTable& table = deck.placement;
+  const struct {
+    Role role;
+    const std::optional<RankChoice>& choice;
+    const char* table;
+  } all[] = {{Role::critic, table.critic, "critic"},
+             {Role::reference, table.reference, "reference"},
+             {Role::reward, table.reward, "reward_model"}};
+  for (const auto& [role, choice, name] : all) {
+    if (!choice || has_role(deck, role)) continue;
+    const bool shared = role == Role::critic && deck.critic;
+    faults.push_back(
+        {deck.where(fmt::format("placement.{}", name_of(role))),
+         fmt::format("[placement] {} is given, and there is no [{}] with a network of its own", name_of(role), name),
+         shared ? "[critic] shared = false: a critic on the policy's network works where the actor does"
+                : fmt::format("[{}], or no ranks for it", name),
+         fmt::format("remove {}", name_of(role))});
   }
 }
 
@@ -69,11 +79,11 @@ RoleMap role_map_of(const Deck& deck, int ranks) {
 void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults) {
   std::vector<Fault> found;
   const RoleMap map = placed_roles(deck, ranks, &found);
-  const bool whole = found.empty();
   for (Fault& fault : found) {
     fault.where = deck.where("placement." + fault.where);
     faults.push_back(std::move(fault));
   }
+  check_networks(deck, faults);
   const bool answers = learns_from_answers(deck.algorithm);
   if (answers && !map.is_colocated()) {
     faults.push_back(
@@ -88,14 +98,10 @@ void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults) {
                                   deck.schedule.max_staleness, deck.algorithm.name),
                       "max_staleness = 0: nothing is drawn that could be ahead", "remove max_staleness"});
   }
-  if (!whole) return;
-  const std::vector<int> actors = map.actors(), generators = map.generators();
-  const PlacementTable& table = deck.placement;
-  const Beside all[] = {
-      {"critic", "critic", table.critic, deck.critic && !deck.critic->shared, "actor", actors},
-      {"reference", "reference", table.reference, deck.reference.has_value(), "actor", actors},
-      {"reward", "reward_model", table.reward, deck.reward_model.has_value(), "generator", generators}};
-  for (const Beside& beside : all) check_beside(deck, beside, ranks, faults);
+}
+
+int most_trainers(const RoleMap& map) {
+  return static_cast<int>(std::max(map.actors().size(), map.ranks_of(Role::critic).size()));
 }
 
 ScheduleKind schedule_kind(const Deck& deck, SharedRanks shared) {
@@ -113,26 +119,31 @@ ScheduleKind schedule_kind(const Deck& deck, SharedRanks shared) {
 
 ScheduleKind schedule_kind(const Deck& deck, const RoleMap& map) {
   bool both = false;
-  for (int r = 0; r < map.ranks(); ++r) both = both || (map.generates(r) && map.trains(r));
+  for (int r = 0; r < map.ranks(); ++r)
+    both = both || ((map.generates(r) || map.has(Role::reward, r)) && map.learns(r));
   return schedule_kind(deck, both ? SharedRanks::all : SharedRanks::generator_judges);
 }
 
 std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMap& map) {
-  std::vector<bool> generates, trains;
-  std::vector<int> itself;
-  for (int r = 0; r < map.ranks(); ++r) {
-    generates.push_back(map.generates(r));
-    trains.push_back(map.trains(r));
-    itself.push_back(r);
-  }
-  const RelayPlan weights = relay_plan(trains);
+  std::vector<int> itself(static_cast<std::size_t>(map.ranks()));
+  std::iota(itself.begin(), itself.end(), 0);
+  const std::vector<bool>& actors = map.of(Role::actor);
+  const std::vector<int> rollouts = relay_plan(map.of(Role::generator)).giver;
+  const RelayPlan weights = relay_plan(actors, map.of(Role::generator));
   const std::int64_t behind = 1 + schedule.max_staleness();
   const TraceTrack generation = {"generator", "generation"}, assessment = {"reward", "assessment"},
                    training = {"actor", "training"};
   std::vector<TraceMailbox> mailboxes = {
       {"drawn rollouts", generation, assessment, 0, itself},
-      {"judged rollouts", assessment, training, 0, relay_plan(generates).giver},
+      {"judged rollouts", assessment, training, 0, rollouts},
   };
+  for (const Role role : {Role::critic, Role::reference}) {
+    if (!map.is_apart(role)) continue;
+    const TraceTrack asked = {name_of(role), "assessment"};
+    mailboxes.push_back({"judged rollouts", assessment, asked, 0, rollouts});
+    mailboxes.push_back({role == Role::critic ? "values" : "reference scores", asked, training, 0,
+                         relay_plan(map.of(role), actors).giver});
+  }
   if (weights.takers == 0) {
     mailboxes.push_back({"weights", training, generation, behind, itself});
   } else {
@@ -145,50 +156,65 @@ std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMa
 
 std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank) {
   std::vector<std::string> roles;
-  const auto add = [&roles](bool has, const char* role) {
-    if (has) roles.emplace_back(role);
-  };
-  add(map.generates(rank), "generator");
-  add(map.trains(rank), "actor");
-  add(map.trains(rank) && deck.reference, "reference");
-  add(map.trains(rank) && deck.critic && !deck.critic->shared, "critic");
-  add(map.generates(rank) && deck.reward_model, "reward");
+  for (const Role role : {Role::generator, Role::actor, Role::reference, Role::critic, Role::reward}) {
+    if (map.has(role, rank) && has_role(deck, role)) roles.emplace_back(name_of(role));
+  }
+  return roles;
+}
+
+std::vector<Role> roles_apart(const Deck& deck, const RoleMap& map) {
+  std::vector<Role> roles = {Role::generator, Role::actor};
+  for (const Role role : {Role::critic, Role::reference, Role::reward}) {
+    if (map.is_apart(role) && has_role(deck, role)) roles.push_back(role);
+  }
   return roles;
 }
 
 EngineShape shape_of_rank(EngineShape shape, const RoleMap& map, int rank) {
+  shape.has_policy = map.generates(rank) || map.trains(rank);
   if (!map.generates(rank)) {
     shape.generation.reset();
     shape.limits.extend_tokens = shape.limits.extend_rows = 0;
-    shape.reward_model.reset();
   }
-  if (!map.trains(rank)) {
-    shape.optimizer.reset();
-    shape.critic.reset();
-    shape.reference.reset();
+  if (!map.trains(rank)) shape.optimizer.reset();
+  if (!map.has(Role::reward, rank)) shape.reward_model.reset();
+  if (!map.has(Role::reference, rank)) shape.reference.reset();
+  if (!map.has(Role::critic, rank)) shape.critic.reset();
+  if (shape.critic) {
+    shape.critic->place = DataPlace{map.place(Role::critic, rank), static_cast<int>(map.ranks_of(Role::critic).size())};
   }
   return shape;
 }
+
+namespace {
+
+// "rank 6: 0-3, rank 7: 4-7" of those of `ranks`, which all have the role.
+std::string slices_table(const RoleMap& map, Role role, const std::vector<int>& ranks, int slices) {
+  const auto all = static_cast<int>(map.ranks_of(role).size());
+  std::vector<std::string> parts;
+  for (const int rank : ranks) {
+    const SliceRange range = slices_of_rank(slices, map.place(role, rank), all);
+    parts.push_back(fmt::format("rank {}: {}-{}", rank, range.first, range.last - 1));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
 
 std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& shape) {
   std::map<std::string, std::vector<int>> ranks_of;  // by roles
   for (int r = 0; r < map.ranks(); ++r) ranks_of[join(roles_of(deck, map, r), " and ")].push_back(r);
   std::string text = fmt::format("ranks {}\n", map.ranks());
   const int slices = static_cast<int>(deck.optimizer.gradient_slices);
-  const int actors = static_cast<int>(map.actors().size());
   for (const auto& [roles, ranks] : ranks_of) {
+    const int first = ranks.front();
     text += fmt::format("{} {}: {}\n", ranks.size() == 1 ? "rank" : "ranks", rank_list(ranks), roles);
-    if (map.trains(ranks.front())) {
-      std::vector<std::string> parts;
-      for (const int r : ranks) {
-        const SliceRange range = slices_of_rank(slices, map.place_among_actors(r), actors);
-        parts.push_back(fmt::format("rank {}: {}-{}", r, range.first, range.last - 1));
-      }
-      text += fmt::format("  slices of a step: {}\n", join(parts, ", "));
-    }
-    const bool trains = map.trains(ranks.front());
-    const MemoryPlan plan = Engine::plan(shape_of_rank(shape, map, ranks.front()),
-                                         trains ? map.place_among_actors(ranks.front()) : 0, trains ? actors : 1);
+    if (map.trains(first))
+      text += fmt::format("  slices of a step: {}\n", slices_table(map, Role::actor, ranks, slices));
+    if (map.has(Role::critic, first) && has_role(deck, Role::critic) && map.is_apart(Role::critic))
+      text += fmt::format("  slices of a critic's step: {}\n", slices_table(map, Role::critic, ranks, slices));
+    const int actors = map.trains(first) ? static_cast<int>(map.actors().size()) : 1;
+    const MemoryPlan plan = Engine::plan(shape_of_rank(shape, map, first), map.place(Role::actor, first), actors);
     for (const std::string& line : split(plan.table(), '\n')) {
       if (!line.empty()) text += fmt::format("  {}\n", line);
     }

@@ -18,6 +18,9 @@ RoleMap role_map_of(const Deck& deck, int ranks);
 
 void check_placement(const Deck& deck, int ranks, std::vector<Fault>& faults);
 
+// The ranks that share the slices of a step: the policy's or the critic's, whichever are more.
+int most_trainers(const RoleMap& map);
+
 // What generation, assessment and training wait for in a run with these roles. The deck's token_budget fits
 // its max_staleness.
 ScheduleKind schedule_kind(const Deck& deck, SharedRanks shared);
@@ -28,6 +31,10 @@ std::vector<TraceMailbox> trace_mailboxes(const Schedule& schedule, const RoleMa
 
 // "generator", "actor", "reference", ... of a rank.
 std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank);
+
+// Of a deck's roles those that have ranks for themselves to look at: generator, actor, and networks that are not at
+// home.
+std::vector<Role> roles_apart(const Deck& deck, const RoleMap& map);
 
 // What a rank with these roles builds of the whole.
 EngineShape shape_of_rank(EngineShape shape, const RoleMap& map, int rank);

@@ -61,7 +61,7 @@ void TrainingRun::deal_out(Collected drawn) {
   for (Collected& part : by_iteration(std::move(drawn.experiences))) {
     Collected& waiting = waiting_of(part.facts.iteration, &waiting_);
     append(&waiting, std::move(part), wanted);
-    if (!groups_->trains()) waiting.experiences.clear(), waiting.dropped.clear();
+    if (!groups_->learns()) waiting.experiences.clear(), waiting.dropped.clear();
     sort_groups(&waiting);
   }
 }

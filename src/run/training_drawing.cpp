@@ -182,7 +182,7 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
   for (std::size_t i = 0; i < rollouts.size(); ++i) {
     collected.experiences.push_back({*problem_of[i], std::move(rollouts[i]), assessments[i], {}});
   }
-  if (!greedy.empty()) fill_greedy_rewards(&collected.experiences, greedy);
+  if (algorithm_->needs().greedy_reward) fill_greedy_rewards(&collected.experiences, greedy);
   judging.reset();
   facts.seconds_assessment = assessment.seconds();
   facts.seconds_drawing = facts.seconds_generation + facts.seconds_assessment;
@@ -297,6 +297,9 @@ Collected TrainingRun::draw(std::int64_t iteration, const StopRequest& stop) {
   if (groups_->generates()) {
     fault_point("generation", world_.rank());
     collected = collect(iteration, stop);
+    if (scores_elsewhere()) end_asking_for_scores();
+  } else if (groups_->has(Role::reward) && scores_elsewhere()) {
+    serve_scores();
   }
   collected.facts.iteration = iteration;
   return collected;
@@ -324,7 +327,7 @@ bool TrainingRun::take_in(Collected collected, Spent* spent) {
     deal_out(std::move(collected));
     return true;
   }
-  if (!groups_->trains()) collected.experiences.clear(), collected.dropped.clear();
+  if (!groups_->learns()) collected.experiences.clear(), collected.dropped.clear();
   waiting_.push_back(std::move(collected));
   return true;
 }

@@ -1,5 +1,6 @@
 // One iteration's updates: scores of networks beside the policy, advantages, mini-batches.
 #include <optional>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -24,25 +25,18 @@ LearningRateSchedule schedule_of(const OptimizerTable& table, std::int64_t itera
 
 }  // namespace
 
-// What networks beside the policy say of an iteration, then its updates.
+// What networks beside the policy say of an iteration, then its updates, of policy and critic where they are.
 TrainingRun::Trained TrainingRun::train(Collected* collected, std::int64_t iteration) {
   Trained trained;
   fault_point("training", world_.rank());
   if (options_.replay_file.empty()) require_fresh(*collected);
   const Timer scoring;
-  if (engine_->reference() != nullptr) {
-    const Trace::Span span(*trace_, "reference", "assessment", iteration);
-    fill_reference(collected->experiences, [this](std::span<const Experience* const> asked) {
-      return score_together(*engine_->reference(), asked);
-    });
-  }
-  if (engine_->critic() != nullptr) {
-    const Trace::Span span(*trace_, "critic", "assessment", iteration);
-    fill_values(collected->experiences);
-  }
+  ask_networks(collected->experiences, iteration);
   trained.seconds_scoring = scoring.seconds();
+  if (!groups_->trains() && engine_->critic_trainer() == nullptr) return trained;
   const Timer training;
-  const Trace::Span span(*trace_, "actor", "training", iteration);
+  std::optional<Trace::Span> span;
+  if (groups_->trains()) span.emplace(*trace_, "actor", "training", iteration);
   train_on(collected, iteration, &trained);
   watchdog_->wait("end of training");
   trained.seconds_training = training.seconds();
@@ -70,17 +64,36 @@ std::optional<ValueReport> TrainingRun::train_critic(const StepRequest& policy, 
   CriticTrainer& critic = *engine_->critic_trainer();
   StepRequest request = policy;
   request.learning_rate = schedule_of(critic.table(), deck_.run.iterations).rate(number);
-  std::optional<ValueReport> report =
-      critic.step(request, groups_->actors(), [this] { watchdog_->beat("training of the critic"); });
-  if (report && report->skipped && report->gradient_norm != 0) {
-    recorder_->warn(fmt::format("the critic's gradient is not finite (norm {}): step left out", report->gradient_norm));
+  return critic.step(request, groups_->of(Role::critic), [this] { watchdog_->beat("training of the critic"); });
+}
+
+// After the policy's step, so that neither waits for the other before it has its own step behind it.
+void TrainingRun::hear_of_critic(std::optional<ValueReport>* report) {
+  const Relay& relay = groups_->values();
+  if (relay.gives() || relay.takes()) {
+    struct {
+      ValueReport report;
+      std::int64_t there;
+    } word{report->value_or(ValueReport{}), report->has_value() ? 1 : 0};
+    static_assert(std::is_trivially_copyable_v<ValueReport>);
+    const Timer waiting;
+    watchdog_->wait("account of the critic");
+    relay.pass(&word, sizeof word);
+    if (relay.takes()) {
+      waited_s_ += waiting.seconds();
+      report->reset();
+      if (word.there != 0) *report = word.report;
+    }
   }
-  return report;
+  if (*report && (*report)->skipped && (*report)->gradient_norm != 0) {
+    recorder_->warn(
+        fmt::format("the critic's gradient is not finite (norm {}): step left out", (*report)->gradient_norm));
+  }
 }
 
 void TrainingRun::train_on(Collected* collected, std::int64_t iteration, Trained* trained) {
   algorithm_->fill_advantages(collected->experiences);
-  if (algorithm_->needs().proximal) fill_proximal(collected);
+  if (algorithm_->needs().proximal && groups_->trains()) fill_proximal(collected);
   // Whole groups are cut into mini-batches; a rollout that takes no part is left out of them.
   std::vector<std::vector<const Experience*>> groups;
   const std::vector<Experience>& experiences = collected->experiences;
@@ -113,18 +126,21 @@ void TrainingRun::train_on(Collected* collected, std::int64_t iteration, Trained
       request.policy_version = state_.policy_version;
       request.on_not_finite = deck_.run.skip_limit > 0 ? OnNotFinite::skip : OnNotFinite::stop;
       std::optional<ValueReport> value;
-      if (engine_->critic_trainer() != nullptr) {
-        value = train_critic(request, number);
-        if (value) trained->values.push_back(*value);
-        if (value && value_alone) recorder_->value_step(*value, iteration, state_, elapsed_s());
+      if (engine_->critic_trainer() != nullptr) value = train_critic(request, number);
+      std::optional<StepReport> report;
+      if (groups_->trains() && !value_alone) {
+        watchdog_->beat("training");
+        report = engine_->trainer().step(request, groups_->actors(), [this] { watchdog_->beat("training"); });
       }
-      if (value_alone) continue;
-      watchdog_->beat("training");
-      std::optional<StepReport> report =
-          engine_->trainer().step(request, groups_->actors(), [this] { watchdog_->beat("training"); });
+      if (deck_.critic && !deck_.critic->shared) hear_of_critic(&value);
+      if (value) trained->values.push_back(*value);
+      if (value && value_alone) recorder_->value_step(*value, iteration, state_, elapsed_s());
       if (!report) continue;
-      if (value) report->value = value;
-      if (engine_->critic_trainer() == nullptr && report->value) trained->values.push_back(*report->value);
+      if (value) {
+        report->value = value;
+      } else if (report->value) {
+        trained->values.push_back(*report->value);
+      }
       handle_skipped(*report);
       if (!report->skipped) ++state_.step;
       recorder_->step(*report, iteration, state_, elapsed_s());

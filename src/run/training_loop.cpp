@@ -8,6 +8,7 @@
 #include "io/fault_hook.hpp"
 #include "roles/weight_sync.hpp"
 #include "run/over_provision.hpp"
+#include "run/role_placement.hpp"
 #include "run/training_run.hpp"
 
 namespace maxplus {
@@ -24,12 +25,12 @@ TrainingRun::Next TrainingRun::iterate() {
   step.talked_before = groups_->seconds_communicated();
   const std::int64_t iteration = state_.iteration + 1;
   const std::int64_t drawn = whole_until();
-  drawing_s_ = 0;
+  drawing_s_ = waited_s_ = 0;
   for (const Schedule::Task& task : schedule_->step(iteration, drawn, iterations_in_all())) {
     switch (task.work) {
       case Schedule::Task::Work::drawing: {
-        // Where some rank only trains, its training has begun beside this: then it is too late to leave it undone.
-        const bool may_stop = !task.beside || groups_->map().actors_generate();
+        // Where some rank does not draw, its work has begun beside this: then it is too late to leave it undone.
+        const bool may_stop = !task.beside || groups_->map().all_generate();
         step.drawn = draw(task.iteration, may_stop ? stop_request() : going_on());
         if (task.beside && step.drawn.abandoned()) return leave_after_stop();
         break;
@@ -57,13 +58,13 @@ TrainingRun::Next TrainingRun::iterate() {
   return Next::go_on;
 }
 
-// Takes the iteration that has waited longest. Ranks that do not train count along.
+// Takes the iteration that has waited longest. Ranks that do not learn from it count along.
 void TrainingRun::train_on_waiting(std::int64_t iteration, Step* step) {
   for (const Collected& waiting : waiting_) step->spent.groups_waiting += waiting.facts.groups;
   step->taken = std::move(waiting_.front());
   waiting_.erase(waiting_.begin());
   Trained& trained = step->trained;
-  if (groups_->trains()) trained = train(&step->taken, iteration);
+  if (groups_->learns()) trained = train(&step->taken, iteration);
 
   engine_->pack_drawing_copy();
   state_.iteration = iteration;
@@ -82,10 +83,11 @@ TrainingRun::Next TrainingRun::close(Step* step) {
   Spent& spent = step->spent;
   Trained& trained = step->trained;
   const Collected& collected = step->taken;
-  spent.seconds_busy = drawing_s_ + trained.seconds_scoring + trained.seconds_training;
+  spent.seconds_busy = drawing_s_ + trained.seconds_scoring + trained.seconds_training - waited_s_;
   const double talked = groups_->seconds_communicated() - step->talked_before;
-  // Ranks that only train wait inside their updates for others that draw first: these tell how long updates take.
-  const bool waits = schedule_->kind().shared == SharedRanks::all && !groups_->generates();
+  // Ranks that only learn wait inside their work for others of their role that draw first: these tell how long it
+  // takes.
+  const bool waits = groups_->map().waits_for_drawing(world_.rank());
   double times[] = {waits ? 0 : trained.seconds_scoring, waits ? 0 : trained.seconds_training,
                     spent.seconds_weight_handoff, talked};
   world_.maximum(std::span<double>(times));
@@ -95,9 +97,9 @@ TrainingRun::Next TrainingRun::close(Step* step) {
   if (groups_->trains()) {
     row = row_of(collected, trained, spent);
     move_kl_coefficient(&row);
-    refresh_reference();
     recorder_->rollouts(collected.experiences, state_.iteration);
   }
+  refresh_reference();
   agree_on_state(&row);
   warn_of_unjudged(row, collected.experiences);
   const double seconds = maximum_of(world_, step->timer.seconds());
@@ -139,8 +141,7 @@ MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& traine
   }
   if (facts.drawn && spent.tokens_drawn > 0) row.set("seconds_drawing", spent.seconds_drawing);
   if (facts.drawn && is_bounded()) row.set("seconds_awaited", spent.seconds_awaited);
-  if (engine_->reference() != nullptr || engine_->critic() != nullptr)
-    row.set("seconds_scoring", trained.seconds_scoring);
+  if (deck_.reference || deck_.critic) row.set("seconds_scoring", trained.seconds_scoring);
   if (groups_->weights().is_needed()) row.set("seconds_weight_handoff", spent.seconds_weight_handoff);
   return row;
 }
@@ -169,30 +170,33 @@ void TrainingRun::add_staleness(MetricsRow* row, const Collected& collected, con
 void TrainingRun::add_idle_shares(MetricsRow* row, const Spent& spent, double seconds_iteration) {
   const RoleMap& map = groups_->map();
   if (map.is_colocated() || !(seconds_iteration > 0)) return;
-  double busy[] = {groups_->generates() ? spent.seconds_busy : 0, groups_->trains() ? spent.seconds_busy : 0};
+  const std::vector<Role> roles = roles_apart(deck_, map);
+  std::vector<double> busy;
+  for (const Role role : roles) busy.push_back(groups_->has(role) ? spent.seconds_busy : 0);
   world_.sum(std::span<double>(busy));
-  const auto idle = [seconds_iteration](double seconds, std::size_t ranks) {
-    return std::clamp(1.0 - seconds / (static_cast<double>(ranks) * seconds_iteration), 0.0, 1.0);
-  };
-  row->set("idle_share_generator", idle(busy[0], map.generators().size()));
-  row->set("idle_share_actor", idle(busy[1], map.actors().size()));
+  for (std::size_t r = 0; r < roles.size(); ++r) {
+    const double all = static_cast<double>(map.ranks_of(roles[r]).size()) * seconds_iteration;
+    row->set(fmt::format("idle_share_{}", name_of(roles[r])), std::clamp(1.0 - busy[r] / all, 0.0, 1.0));
+  }
 }
 
 void TrainingRun::agree_on_state(MetricsRow* row) {
-  const Relay& relay = groups_->weights();
+  const Relay& relay = groups_->account();
   if (!relay.is_needed()) return;
-  std::string text;
-  if (relay.gives()) text = nlohmann::json{{"state", state_.to_json()}, {"row", row->to_json()}}.dump();
+  nlohmann::json account{{"state", state_.to_json()}};
+  if (row != nullptr) account["row"] = row->to_json();
+  std::string text = relay.gives() ? account.dump() : "";
   watchdog_->wait("account of the training");
   relay.pass(&text);
   if (!relay.takes()) return;
   const nlohmann::json said = nlohmann::json::parse(text);
   state_ = RunState::from_json(said.at("state"));
-  *row = MetricsRow::from_json(said.at("row"));
+  if (row != nullptr) *row = MetricsRow::from_json(said.at("row"));
+  if (state_.kl_coefficient > 0) algorithm_->set_kl_coefficient(state_.kl_coefficient);
 }
 
 void TrainingRun::publish_weights() {
-  if (!groups_->weights().is_needed()) return;
+  if (!groups_->weights().is_needed() || !engine_->shape().has_policy) return;
   watchdog_->wait("hand-off of weights");
   fault_point("weight_sync", world_.rank());
   const Trace::Span span(*trace_, groups_->trains() ? "actor" : "generator", "hand-off", state_.policy_version);

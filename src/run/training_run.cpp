@@ -115,7 +115,7 @@ ExitCode TrainingRun::run() {
   EngineShape shape = shape_of_rank(engine_shape(deck_, inputs_), map, world_.rank());
   shape.arithmetic = common_arithmetic(deck_.model.compute, world_);
   if (shape.drawing) shape.drawing = common_arithmetic(*deck_.generation.compute, world_);
-  const int data_rank = map.place_among_actors(world_.rank());
+  const int data_rank = map.place(Role::actor, world_.rank());
   const int data_ranks = groups_->trains() ? groups_->actors().size() : 1;
   const MemoryPlan plan = Engine::plan(shape, data_rank, data_ranks);
   require_memory(plan, mpi_.ranks_on_node(), world_);
@@ -176,14 +176,14 @@ void TrainingRun::resume_or_start() {
     elapsed_before_s_ = state_.elapsed_s;
     ++state_.restarts;
     saved_ = true;
-    if (engine_->reference() != nullptr && state_.start_recorded) load_reference();
-  } else if (groups_->trains()) {
+    if (deck_.reference && state_.start_recorded) load_reference();
+  } else {
     const auto seed = static_cast<std::uint64_t>(deck_.run.seed);
-    load_into(inputs_.model, engine_->weights(), seed);
+    if (groups_->trains()) load_into(inputs_.model, engine_->weights(), seed);
     if (inputs_.critic && engine_->critic_weights() != nullptr)
       load_into(*inputs_.critic, *engine_->critic_weights(), seed);
   }
-  if (engine_->reward_model() != nullptr) load_reward_model();
+  if (inputs_.reward_model) load_reward_model();
   if (state_.kl_coefficient > 0) algorithm_->set_kl_coefficient(state_.kl_coefficient);
   // Ranks that do not train get the weights when the loop begins.
   if (groups_->trains()) engine_->policy().pack_weights();
@@ -209,16 +209,14 @@ void TrainingRun::write_first_gradient() {
 }
 
 TrainingRun::Next TrainingRun::begin_loop() {
-  if (engine_->reference() != nullptr && state_.iteration == 0 && !state_.start_recorded) {
-    if (deck_.reference->path == "policy")
-      copy_other_heads(engine_->stream(), engine_->weights(), *engine_->reference_weights(), 0);
+  const bool at_start = state_.iteration == 0 && !state_.start_recorded;
+  if (at_start && deck_.reference) {
+    if (deck_.reference->path == "policy") copy_policy_to(Role::reference);
     load_reference();
   }
-  const bool at_start = state_.iteration == 0 && !state_.start_recorded;
-  if (engine_->critic_weights() != nullptr && at_start && deck_.critic->path == "policy") {
-    copy_other_heads(engine_->stream(), engine_->weights(), *engine_->critic_weights(),
-                     static_cast<std::uint64_t>(deck_.run.seed));
-    engine_->critic()->pack_weights();
+  if (at_start && deck_.critic && !deck_.critic->shared && deck_.critic->path == "policy") {
+    copy_policy_to(Role::critic);
+    if (engine_->critic_weights() != nullptr) engine_->critic()->pack_weights();
   }
   publish_weights();
   engine_->pack_drawing_copy();
@@ -245,7 +243,7 @@ TrainingRun::Next TrainingRun::finish_iteration(MetricsRow row) {
   state_.pending_row = nlohmann::json();
   const bool first = !state_.start_recorded;
   state_.start_recorded = true;
-  row.set("weights_hash", engine_->weights().hash());
+  if (engine_->shape().has_policy) row.set("weights_hash", engine_->weights().hash());
   row.set("policy_version", state_.policy_version);
   if (!inputs_.sandbox.empty()) row.set("sandbox", inputs_.sandbox);
   row.set("ranks", std::int64_t{world_.size()});
@@ -313,21 +311,21 @@ void TrainingRun::save() {
   state_.elapsed_s = maximum_of(world_, elapsed_s());  // one state on all ranks
   recorder_->flush();
   saved_ = true;
-  if (groups_->trains()) {
-    state_.optimizer_step = engine_->trainer().optimizer().steps();
-    if (engine_->critic_trainer() != nullptr)
-      state_.critic_optimizer_step = engine_->critic_trainer()->optimizer().steps();
-    const std::vector<std::byte> lengths = lengths_.pack();
-    try {
-      save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_,
-                          {waiting_, parked_, lengths}, recorder_->verified_checkpoints());
-    } catch (const Error& error) {
-      if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
-      recorder_->warn(fmt::format("checkpoint not written, going on: {}", error.what()));
-      saved_ = false;
-    }
+  state_.optimizer_step = world_.maximum(groups_->trains() ? engine_->trainer().optimizer().steps() : 0);
+  CriticTrainer* const critic = engine_->critic_trainer();
+  state_.critic_optimizer_step = world_.maximum(critic != nullptr ? critic->optimizer().steps() : 0);
+  agree_on_state(nullptr);
+  const std::vector<std::byte> lengths = lengths_.pack();
+  watchdog_->wait("checkpoint");
+  try {
+    save_run_checkpoint(recorder_->checkpoint_folder(), state_, deck_, inputs_, *engine_, *groups_,
+                        {waiting_, parked_, lengths}, recorder_->verified_checkpoints());
+  } catch (const Error& error) {
+    if (deck_.run.on_checkpoint_error != "continue" || error.code() == ExitCode::numeric) throw;
+    recorder_->warn(fmt::format("checkpoint not written, going on: {}", error.what()));
+    saved_ = false;
   }
-  if (groups_->weights().is_needed()) saved_ = world_.all(saved_);
+  if (groups_->account().is_needed()) saved_ = world_.all(saved_);
   checkpoint_s_ = maximum_of(world_, timer.seconds());
   longest_checkpoint_s_ = std::max(longest_checkpoint_s_, checkpoint_s_);
 }

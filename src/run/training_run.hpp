@@ -6,8 +6,10 @@
 // run that is stopped anywhere goes on as if it had not been: an iteration that was interrupted before its first update
 // is begun again, one that was trained is finished.
 //
-// Ranks may have different roles: those that do not generate get every iteration's rollouts handed on, those that do
-// not train the new weights. What is drawn ahead of training waits on every rank that trains, and in checkpoints.
+// Ranks may have different roles: those that do not generate get every iteration's rollouts handed on, those that
+// generate and do not train the new weights. What is drawn ahead of training waits on every rank that learns from it
+// (actor, critic, reference), and in checkpoints. A critic on ranks of its own takes its steps while the actor takes
+// its own; what such networks say of rollouts is handed to those who need it.
 
 #include <cstdint>
 #include <functional>
@@ -93,10 +95,11 @@ class TrainingRun {
   };
 
   void resume_or_start();
-  void load_reference();
+  void copy_policy_to(Role role);  // collective over the ranks that train or have the role
+  void load_reference();           // collective
   void refresh_reference();
   void move_kl_coefficient(MetricsRow* row);
-  void load_reward_model();
+  void load_reward_model();  // collective
   void tell_kept(const std::string& table, const std::string& type, double error);
   void write_first_gradient();
   std::int64_t iterations_in_all() const;
@@ -147,15 +150,27 @@ class TrainingRun {
   // In the order of the requests. `judged_so_far`: the judge got each group as soon as it was drawn.
   std::vector<Assessment> judge(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
                                 bool judged_so_far);
-  void add_model_scores(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
-                        std::vector<Assessment>* assessments);
+  void add_model_scores(std::span<const float> score, std::vector<Assessment>* assessments) const;
+  // training_reward_model.cpp: a score an experience; on ranks of its own it is asked before the judge is waited for.
+  std::vector<float> score_answers_here(std::span<const Experience> experiences);
+  std::vector<float> score_answers_together(std::span<const Experience> experiences);
+  bool scores_elsewhere() const { return groups_->map().is_apart(Role::reward) && deck_.reward_model; }
+  std::vector<Experience> ask_for_scores(const std::vector<Experience>& mine) const;  // those of all that generate
+  std::vector<float> hear_scores(std::span<const Experience> all, std::span<const Experience> mine);
+  void end_asking_for_scores() const;
+  void serve_scores();  // until those that generate have no more to ask
   std::vector<std::vector<float>> score(Transformer& transformer, std::span<const Experience* const> experiences);
-  // The same of experiences that all ranks that train hold: each scores its share, a list of floats a rollout is all
+  // The same of experiences that all ranks of a role hold: each scores its share, a list of floats a rollout is all
   // that travels.
   using Scoring = std::function<std::vector<std::vector<float>>(std::span<const Experience* const>)>;
-  std::vector<std::vector<float>> together(std::span<const Experience* const> experiences, const Scoring& scoring);
-  std::vector<std::vector<float>> score_together(Transformer& transformer,
+  std::vector<std::vector<float>> together(Role role, std::span<const Experience* const> experiences,
+                                           const Scoring& scoring);
+  std::vector<std::vector<float>> score_together(Role role, Transformer& transformer,
                                                  std::span<const Experience* const> experiences);
+  // What networks beside the policy say of an iteration, on the ranks that need it.
+  void ask_networks(std::span<Experience> experiences, std::int64_t iteration);
+  void hand_on_scores(const Relay& relay, std::span<Experience> experiences, std::vector<float> Assessment::*scores,
+                      const char* what);
   void fill_reference(std::span<Experience> experiences, const Scoring& scoring);
   void fill_values(std::span<Experience> experiences);
   void fill_missing_scores(std::vector<Experience>* recorded);
@@ -164,13 +179,14 @@ class TrainingRun {
                                    const StopRequest& stop);
   void fill_greedy_rewards(std::vector<Experience>* experiences, const std::vector<Rollout>& greedy);
   std::optional<ValueReport> train_critic(const StepRequest& policy, std::int64_t number);
+  void hear_of_critic(std::optional<ValueReport>* report);  // from its ranks to those that train the policy
   Trained train(Collected* collected, std::int64_t iteration);
   void train_on(Collected* collected, std::int64_t iteration, Trained* trained);
   void require_fresh(const Collected& collected) const;
   void publish_weights();
   MetricsRow row_of(const Collected& collected, const Trained& trained, const Spent& spent);
   void add_staleness(MetricsRow* row, const Collected& collected, const Spent& spent) const;
-  void agree_on_state(MetricsRow* row);  // what the ranks that train know becomes everybody's
+  void agree_on_state(MetricsRow* row);  // what the ranks that train know becomes everybody's; without a line: null
   void add_idle_shares(MetricsRow* row, const Spent& spent, double seconds_iteration);
   void require_signal();
   void warn_of_unjudged(const MetricsRow& row, std::span<const Experience> experiences);
@@ -209,6 +225,7 @@ class TrainingRun {
   std::int64_t baseline_bytes_ = 0;                // resident before the engine was built
   std::vector<std::vector<Experience>> recorded_;  // of `replay`: by iteration
   double drawing_s_ = 0;                           // of this rank in this iteration, judging included
+  double waited_s_ = 0;                            // likewise, for other roles in the midst of its own work
   double longest_iteration_s_ = 0, checkpoint_s_ = 0, longest_checkpoint_s_ = 0;
   bool saved_ = false;  // the state as it stands is in a checkpoint
   bool warned_of_unjudged_ = false;

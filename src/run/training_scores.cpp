@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "roles/answer_score.hpp"
 #include "roles/exchange.hpp"
 #include "roles/scorer.hpp"
+#include "roles/weight_sync.hpp"
 #include "run/stop_signals.hpp"
 #include "run/training_run.hpp"
 
@@ -35,17 +35,33 @@ std::vector<std::vector<float>> TrainingRun::score(Transformer& transformer,
                            engine_->shape().limits.batch_tokens);
 }
 
-// From its file; where it is the policy's copy it stands there already.
+// On ranks that have both, and to those of the role that do not train.
+void TrainingRun::copy_policy_to(Role role) {
+  const std::uint64_t seed = role == Role::critic ? static_cast<std::uint64_t>(deck_.run.seed) : 0;
+  WeightSet* const copy = role == Role::critic ? engine_->critic_weights() : engine_->reference_weights();
+  WeightSet* const policy = groups_->trains() ? &engine_->weights() : nullptr;
+  if (policy != nullptr && copy != nullptr) copy_other_heads(engine_->stream(), *policy, *copy, seed);
+  const Relay& relay = groups_->copies(role);
+  if (!relay.gives() && !relay.takes()) return;
+  watchdog_->wait("copy of the policy");
+  const EngineShape all = engine_shape(deck_, inputs_);
+  hand_off_copy(relay, role == Role::critic ? all.critic->model : all.reference->model, policy, copy, seed);
+}
+
+// From its file, on the ranks that have it; where it is the policy's copy it stands there already.
 void TrainingRun::load_reference() {
-  if (deck_.reference->path == "policy") return engine_->reference()->pack_weights();
-  tell_kept("reference", deck_.reference->weights, engine_->load_reference(inputs_.reference->open_weights()));
+  const bool here = engine_->reference() != nullptr;
+  if (here && deck_.reference->path == "policy") engine_->reference()->pack_weights();
+  if (deck_.reference->path == "policy") return;
+  const double error = here ? engine_->load_reference(inputs_.reference->open_weights()) : 0;
+  tell_kept("reference", deck_.reference->weights, maximum_of(world_, error));
 }
 
 void TrainingRun::refresh_reference() {
   if (!deck_.reference || deck_.reference->refresh_every == 0) return;
-  if (engine_->reference() == nullptr || state_.iteration % deck_.reference->refresh_every != 0) return;
-  copy_other_heads(engine_->stream(), engine_->weights(), *engine_->reference_weights(), 0);
-  engine_->reference()->pack_weights();
+  if (state_.iteration % deck_.reference->refresh_every != 0) return;
+  copy_policy_to(Role::reference);
+  if (engine_->reference() != nullptr) engine_->reference()->pack_weights();
 }
 
 // With the divergence of the iteration that a line tells of.
@@ -60,8 +76,9 @@ void TrainingRun::move_kl_coefficient(MetricsRow* row) {
 }
 
 void TrainingRun::load_reward_model() {
-  tell_kept("reward_model", deck_.reward_model->weights,
-            engine_->load_reward_model(inputs_.reward_model->open_weights()));
+  const bool here = engine_->reward_model() != nullptr;
+  const double error = here ? engine_->load_reward_model(inputs_.reward_model->open_weights()) : 0;
+  tell_kept("reward_model", deck_.reward_model->weights, maximum_of(world_, error));
 }
 
 void TrainingRun::tell_kept(const std::string& table, const std::string& type, double error) {
@@ -74,6 +91,11 @@ void TrainingRun::tell_kept(const std::string& table, const std::string& type, d
 std::vector<Assessment> TrainingRun::judge(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
                                            bool judged_so_far) {
   std::vector<Assessment> assessments(rollouts.size());
+  std::vector<Experience> to_score, of_all;
+  if (deck_.reward_model) {
+    for (std::size_t i = 0; i < rollouts.size(); ++i) to_score.push_back({*problems[i], rollouts[i], {}, {}});
+    if (scores_elsewhere()) of_all = ask_for_scores(to_score);
+  }
   if (assessor_) {
     if (!judged_so_far) assessor_->add(0, problems, rollouts);
     assessments = assessor_->finish([this] {
@@ -81,27 +103,57 @@ std::vector<Assessment> TrainingRun::judge(std::span<const Problem* const> probl
       return stop_requested();
     });
   }
-  if (engine_->reward_model() != nullptr) add_model_scores(problems, rollouts, &assessments);
+  if (deck_.reward_model)
+    add_model_scores(scores_elsewhere() ? hear_scores(of_all, to_score) : score_answers_here(to_score), &assessments);
   return assessments;
 }
 
-void TrainingRun::add_model_scores(std::span<const Problem* const> problems, std::span<const Rollout> rollouts,
-                                   std::vector<Assessment>* assessments) {
-  watchdog_->beat("reward model");
-  std::vector<Experience> experiences;
-  std::vector<const Experience*> asked;
-  for (std::size_t i = 0; i < rollouts.size(); ++i) experiences.push_back({*problems[i], rollouts[i], {}, {}});
-  for (const Experience& experience : experiences) asked.push_back(&experience);
-  const RewardModelTable& table = *deck_.reward_model;
-  const ScoreRule rule = score_rule(table);
-  const std::vector<float> score = score_answers(*engine_->reward_model(), asked, engine_->shape().limits.batch_tokens,
-                                                 rule, inputs_.model.tokenizer.get());
+void TrainingRun::add_model_scores(std::span<const float> score, std::vector<Assessment>* assessments) const {
   require_finite(score, "[reward_model]");
   for (std::size_t i = 0; i < score.size(); ++i) {
     Assessment& assessment = (*assessments)[i];
     assessment.part.push_back(score[i]);
-    assessment.reward =
-        static_cast<float>(static_cast<double>(assessment.reward) + table.weight * static_cast<double>(score[i]));
+    assessment.reward = static_cast<float>(static_cast<double>(assessment.reward) +
+                                           deck_.reward_model->weight * static_cast<double>(score[i]));
+  }
+}
+
+void TrainingRun::ask_networks(std::span<Experience> experiences, std::int64_t iteration) {
+  if (engine_->reference() != nullptr) {
+    const Trace::Span span(*trace_, "reference", "assessment", iteration);
+    fill_reference(experiences, [this](std::span<const Experience* const> asked) {
+      return score_together(Role::reference, *engine_->reference(), asked);
+    });
+  }
+  if (groups_->has(Role::critic) && engine_->critic() != nullptr) {
+    const Trace::Span span(*trace_, "critic", "assessment", iteration);
+    fill_values(experiences);
+  }
+  if (deck_.reference)
+    hand_on_scores(groups_->references(), experiences, &Assessment::reference_log_prob, "scores of the reference");
+  if (deck_.critic) hand_on_scores(groups_->values(), experiences, &Assessment::value, "values of the critic");
+}
+
+// A number a response token, on both sides of the same rollouts.
+void TrainingRun::hand_on_scores(const Relay& relay, std::span<Experience> experiences,
+                                 std::vector<float> Assessment::*scores, const char* what) {
+  if (!relay.gives() && !relay.takes()) return;
+  std::vector<float> all;
+  for (const Experience& experience : experiences) {
+    const std::vector<float>& of_rollout = experience.assessment.*scores;
+    if (relay.gives()) all.insert(all.end(), of_rollout.begin(), of_rollout.end());
+    if (relay.takes()) all.resize(all.size() + experience.rollout.token.size());
+  }
+  const Timer waiting;
+  watchdog_->wait(what);
+  relay.pass(all.data(), all.size() * sizeof(float));
+  if (!relay.takes()) return;
+  waited_s_ += waiting.seconds();
+  auto next = all.begin();
+  for (Experience& experience : experiences) {
+    const auto count = std::ssize(experience.rollout.token);
+    (experience.assessment.*scores).assign(next, next + count);
+    next += count;
   }
 }
 
@@ -123,10 +175,11 @@ void TrainingRun::fill_values(std::span<Experience> experiences) {
   for (Experience& experience : experiences) {
     if (experience.assessment.value.size() != experience.rollout.token.size()) asked.push_back(&experience);
   }
-  std::vector<std::vector<float>> value = together(
-      std::vector<const Experience*>(asked.begin(), asked.end()), [this](std::span<const Experience* const> mine) {
-        return value_experiences(*engine_->critic(), mine, engine_->shape().limits.batch_tokens);
-      });
+  std::vector<std::vector<float>> value =
+      together(Role::critic, std::vector<const Experience*>(asked.begin(), asked.end()),
+               [this](std::span<const Experience* const> mine) {
+                 return value_experiences(*engine_->critic(), mine, engine_->shape().limits.batch_tokens);
+               });
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->assessment.value = std::move(value[i]);
 }
 
@@ -142,14 +195,14 @@ void TrainingRun::fill_missing_scores(std::vector<Experience>* recorded) {
   for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->rollout.log_prob = std::move(log_prob[i]);
 }
 
-std::vector<std::vector<float>> TrainingRun::score_together(Transformer& transformer,
+std::vector<std::vector<float>> TrainingRun::score_together(Role role, Transformer& transformer,
                                                             std::span<const Experience* const> experiences) {
-  return together(experiences, [&](std::span<const Experience* const> mine) { return score(transformer, mine); });
+  return together(role, experiences, [&](std::span<const Experience* const> mine) { return score(transformer, mine); });
 }
 
-std::vector<std::vector<float>> TrainingRun::together(std::span<const Experience* const> experiences,
+std::vector<std::vector<float>> TrainingRun::together(Role role, std::span<const Experience* const> experiences,
                                                       const Scoring& scoring) {
-  const Communicator& ranks = groups_->actors();
+  const Communicator& ranks = groups_->of(role);
   const auto count = std::ssize(experiences);
   std::vector<const Experience*> mine;
   for (const std::int64_t i : dealt_to_rank(count, ranks.rank(), ranks.size()))
@@ -183,7 +236,7 @@ void TrainingRun::fill_proximal(Collected* collected) {
     if (collected->dropped[i] == 0 && algorithm_->takes_part(experience)) trained.push_back(&experience);
   }
   std::vector<std::vector<float>> log_prob =
-      score_together(engine_->policy(), std::vector<const Experience*>(trained.begin(), trained.end()));
+      score_together(Role::actor, engine_->policy(), std::vector<const Experience*>(trained.begin(), trained.end()));
   for (std::size_t i = 0; i < trained.size(); ++i) trained[i]->proximal_log_prob = std::move(log_prob[i]);
 }
 

@@ -22,8 +22,22 @@ struct Placed {
 
 Placed place(int ranks, const Request& generator, const Request& actor) {
   std::vector<Fault> faults;
-  RoleMap map = RoleMap::placed(ranks, generator, actor, &faults);
+  RoleMap map = RoleMap::placed(ranks, {.generator = generator, .actor = actor}, &faults);
   return {map, faults};
+}
+
+Placed place(int ranks, const RoleRequests& requests) {
+  std::vector<Fault> faults;
+  RoleMap map = RoleMap::placed(ranks, requests, &faults);
+  return {map, faults};
+}
+
+// Ranks of generator, actor, critic, reference, reward.
+void expect_all(int ranks, const RoleRequests& requests, const std::vector<Ranks>& expected) {
+  const Placed placed = place(ranks, requests);
+  EXPECT_TRUE(placed.faults.empty()) << placed.faults.front().found;
+  for (const Role role : kAllRoles)
+    EXPECT_EQ(placed.map.ranks_of(role), expected[static_cast<std::size_t>(role)]) << name_of(role);
 }
 
 void expect_roles(int ranks, const Request& generator, const Request& actor, const Ranks& generators,
@@ -46,7 +60,7 @@ void expect_fault(int ranks, const Request& generator, const Request& actor, con
 TEST(RoleMap, WithoutRequestsEveryRankDoesEverything) {
   expect_roles(3, {}, {}, {0, 1, 2}, {0, 1, 2});
   EXPECT_TRUE(RoleMap::colocated(3).is_colocated());
-  EXPECT_TRUE(RoleMap::colocated(3).actors_generate());
+  EXPECT_TRUE(RoleMap::colocated(3).all_generate());
 }
 
 TEST(RoleMap, NumbersTakeTheLowestRanksThatAreFree) {
@@ -72,16 +86,61 @@ TEST(RoleMap, NamedRanksMayBeShared) {
   expect_roles(2, text(" 0 , 1"), text("0-1"), {0, 1}, {0, 1});
   EXPECT_TRUE(place(2, text("0-1"), text("0-1")).map.is_colocated());
   EXPECT_FALSE(place(3, text("0-1"), text("1-2")).map.is_colocated());
-  EXPECT_FALSE(place(3, text("0-1"), text("1-2")).map.actors_generate());
-  EXPECT_TRUE(place(3, text("0-2"), text("1")).map.actors_generate());
+  EXPECT_FALSE(place(3, text("0-1"), text("1-2")).map.all_generate());
+  EXPECT_TRUE(place(3, text("0-2"), text("1")).map.all_generate());
 }
 
-TEST(RoleMap, PlacesActorsAmongThemselves) {
+TEST(RoleMap, PlacesRanksAmongThoseOfARole) {
   const RoleMap map = place(5, text("0,2"), text("1,3-4")).map;
-  EXPECT_EQ(map.place_among_actors(1), 0);
-  EXPECT_EQ(map.place_among_actors(3), 1);
-  EXPECT_EQ(map.place_among_actors(4), 2);
-  EXPECT_EQ(map.place_among_actors(2), 0);
+  EXPECT_EQ(map.place(Role::actor, 1), 0);
+  EXPECT_EQ(map.place(Role::actor, 3), 1);
+  EXPECT_EQ(map.place(Role::actor, 4), 2);
+  EXPECT_EQ(map.place(Role::actor, 2), 0);
+  EXPECT_EQ(map.place(Role::generator, 2), 1);
+}
+
+TEST(RoleMap, NetworksBesideThePolicyAreAtHomeUntilTheyArePlaced) {
+  expect_all(3, {.generator = count(2)}, {{0, 1}, {2}, {2}, {2}, {0, 1}});
+  expect_all(5, {.generator = count(1), .actor = count(1), .critic = count(1), .reference = count(1), .reward = count(1)},
+             {{0}, {1}, {2}, {3}, {4}});
+  expect_all(4, {.generator = text("0"), .actor = text("1"), .critic = text("2"), .reference = text("2"), .reward = text("3")},
+             {{0}, {1}, {2}, {2}, {3}});
+  expect_all(3, {.generator = count(1), .actor = count(2), .reference = text("1-2")}, {{0}, {1, 2}, {1, 2}, {1, 2}, {0}});
+  expect_all(3, {.generator = count(1), .critic = text("2")}, {{0}, {1}, {2}, {1}, {0}});
+  expect_all(8, {.generator = text("50%"), .critic = text("25%")}, {{0, 1, 2, 3}, {6, 7}, {4, 5}, {6, 7}, {0, 1, 2, 3}});
+}
+
+TEST(RoleMap, GeneratorAndActorShareWhatANetworkLeaves) {
+  expect_all(3, {.critic = count(1)}, {{1, 2}, {1, 2}, {0}, {1, 2}, {1, 2}});
+  expect_all(3, {.reward = text("2")}, {{0, 1}, {0, 1}, {0, 1}, {0, 1}, {2}});
+  EXPECT_FALSE(place(3, {.reward = text("2")}).map.is_colocated());
+  EXPECT_EQ(place(2, {.reference = text("0-1")}).faults.size(), 2u) << "neither has a rank";
+}
+
+TEST(RoleMap, KnowsWhoLearnsAndWhoIsApart) {
+  const RoleMap map = place(4, {.generator = text("0-1"), .actor = text("2"), .critic = text("1,3"), .reward = text("0")}).map;
+  EXPECT_FALSE(map.learns(0));
+  EXPECT_TRUE(map.learns(1));
+  EXPECT_TRUE(map.learns(3));
+  EXPECT_FALSE(map.all_generate());
+  EXPECT_TRUE(map.is_apart(Role::critic));
+  EXPECT_FALSE(map.is_apart(Role::reference));
+  EXPECT_TRUE(map.is_apart(Role::reward)) << "on a part of the generator's ranks";
+  EXPECT_TRUE(map.waits_for_drawing(3)) << "rank 1 of the critic draws first";
+  EXPECT_FALSE(map.waits_for_drawing(2));
+  EXPECT_FALSE(map.waits_for_drawing(1));
+}
+
+TEST(RoleMap, NamesFaultsOfEveryRole) {
+  const std::vector<Fault> faults =
+      place(4, {.generator = text("0"), .actor = text("1"), .critic = text("7"), .reference = count(5), .reward = text("x")}).faults;
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(faults[0].where + ": " + faults[0].found, "critic: [placement] critic = \"7\" names rank 7, and there are 4 ranks");
+  EXPECT_EQ(faults[1].where + ": " + faults[1].found, "reward: [placement] reward = \"x\" names no ranks");
+  EXPECT_EQ(faults[2].where + ": " + faults[2].found, "reference: [placement] reference = 5 asks for 5 ranks, and 2 of 4 are free");
+  const std::vector<Fault> idle = place(4, {.generator = text("0"), .actor = text("1"), .critic = text("3")}).faults;
+  ASSERT_EQ(idle.size(), 1u);
+  EXPECT_EQ(idle[0].found, "[placement] no role uses rank 2 of 4 ranks");
 }
 
 TEST(RoleMap, NamesEveryFault) {
@@ -119,6 +178,13 @@ TEST(RelayPlan, NobodyTakesWhereAllHold) {
   const RelayPlan plan = relay_plan({true, true});
   EXPECT_EQ(plan.takers, 0);
   EXPECT_EQ(plan.giver, (Ranks{0, 1}));
+}
+
+TEST(RelayPlan, LeavesThoseAloneThatWantNothing) {
+  const RelayPlan plan = relay_plan({false, true, false, true, false}, {true, false, false, true, true});
+  EXPECT_EQ(plan.takers, 2);
+  EXPECT_EQ(plan.giver, (Ranks{1, 1, 2, 3, 3}));
+  EXPECT_EQ(plan.group, (Ranks{0, 0, 2, 1, 1}));
 }
 
 TEST(RelayPlan, OneHolderGivesToAll) {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "model/weight_source.hpp"
 #include "roles/role_groups.hpp"
 #include "tensor/arena.hpp"
 
@@ -58,8 +59,8 @@ RoleMap mixed_roles(int ranks) {
     if (r % 3 != 0 || ranks == 1) generators.push_back(r);
     if (r % 3 != 1) actors.push_back(r);
   }
-  RoleMap map =
-      RoleMap::placed(ranks, RankRequest{0, rank_list(generators)}, RankRequest{0, rank_list(actors)}, &faults);
+  RoleMap map = RoleMap::placed(
+      ranks, {.generator = RankRequest{0, rank_list(generators)}, .actor = RankRequest{0, rank_list(actors)}}, &faults);
   EXPECT_TRUE(faults.empty());
   return map;
 }
@@ -108,6 +109,36 @@ TEST(WeightSync, RefusesAnotherVersion) {
   } else {
     EXPECT_THROW(hand_off_weights(groups.weights(), weights.set, 5), Error);
   }
+}
+
+// A critic on the last rank takes the policy's layers, not its head, and starts its own.
+TEST(WeightSync, StartsACriticElsewhereAsOneBesideTheActor) {
+  const Communicator world = checked_world();
+  if (world.size() == 1) GTEST_SKIP() << "needs two ranks";
+  std::vector<Fault> faults;
+  const std::string last = std::to_string(world.size() - 1);
+  RoleGroups groups(world, RoleMap::placed(world.size(), {.critic = RankRequest{0, last}}, &faults));
+  ModelConfig valued = tiny();
+  valued.token_head = false, valued.value_head = true;
+  Arena counted("counted");
+  const WeightSet plan(valued, counted);
+  Arena arena("critic", counted.peak(), Space::host);
+  WeightSet critic(valued, arena);
+  Weights policy;
+  policy.set.initialise(11);
+  const std::int64_t before = groups.copies(Role::critic).traffic().bytes_sent;
+  hand_off_copy(groups.copies(Role::critic), valued, groups.trains() ? &policy.set : nullptr,
+                groups.has(Role::critic) ? &critic : nullptr, 5);
+  const Parameter* const score = critic.find("score.weight");
+  ASSERT_NE(score, nullptr);
+  constexpr std::int64_t kHashLength = 8, kHash = 32;
+  const auto layers = static_cast<std::int64_t>(critic.all().bytes() - score->weight.bytes());
+  EXPECT_EQ(world.sum(groups.copies(Role::critic).traffic().bytes_sent - before), layers + kHashLength + kHash);
+  if (!groups.has(Role::critic)) return;
+  Arena other("expected", counted.peak(), Space::host);
+  WeightSet expected(valued, other);
+  copy_other_heads(Stream(1, Stream::Waiting::sleep), policy.set, expected, 5);
+  EXPECT_EQ(critic.hash(), expected.hash());
 }
 
 TEST(RoleGroups, KnowTheirSizesAndWhoSpeaks) {

@@ -167,8 +167,16 @@ TEST(DeckChecks, NameWhatIsWrongWithAPlacement) {
             (Lines{"--set placement.actor=7: [placement] actor = 7 asks for 7 ranks, and 1 of 2 are free"}));
   EXPECT_EQ(with({"placement.generator=1", "placement.actor=1", "placement.critic=1"}, 2),
             (Lines{"--set placement.critic=1: [placement] critic is given, and there is no [critic] with a network of its own"}));
-  EXPECT_EQ(with({"placement.generator=1", "placement.actor=1", "reference.path=policy", "placement.reference=\"0\""}, 2),
-            (Lines{"--set placement.reference=\"0\": [placement] reference = \"0\" is not supported by this version"}));
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=1", "reference.path=policy", "placement.reference=\"0\""}, 2), Lines{});
+  EXPECT_EQ(with({"placement.generator=1", "placement.actor=1", "placement.reference=1", "placement.reward=\"5\""}, 2),
+            (Lines{"--set placement.reference=1: [placement] reference is given, and there is no [reference] with a network of its own",
+                   "--set placement.reward=\"5\": [placement] reward is given, and there is no [reward_model] with a network of its own"}));
+  EXPECT_EQ(with({"algorithm.name=ppo", "critic.shared=true", "placement.generator=1", "placement.actor=1", "placement.critic=\"1\""}, 2),
+            (Lines{"--set placement.critic=\"1\": [placement] critic is given, and there is no [critic] with a network of its own"}));
+  EXPECT_EQ(with({"algorithm.name=ppo", "critic.path=policy", "placement.generator=1", "placement.actor=1", "placement.critic=5",
+                  "optimizer.gradient_slices=4"},
+                 7),
+            (Lines{"--set optimizer.gradient_slices=4: [optimizer] gradient_slices = 4 is less than the 5 ranks"}));
   EXPECT_EQ(with({"placement.generator=1", "placement.actor=4", "optimizer.gradient_slices=4"}, 5), Lines{}) << "a slice a rank that trains";
   EXPECT_EQ(with({"placement.generator=1", "placement.actor=5", "optimizer.gradient_slices=4"}, 6),
             (Lines{"--set optimizer.gradient_slices=4: [optimizer] gradient_slices = 4 is less than the 5 ranks"}));

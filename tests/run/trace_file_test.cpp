@@ -92,7 +92,7 @@ TEST(TraceFile, FollowsRolloutsAndWeightsOnOneRank) {
 
 TEST(TraceFile, FollowsThemAcrossRanksAheadOfTraining) {
   std::vector<Fault> faults;
-  const RoleMap map = RoleMap::placed(2, RankRequest{1, ""}, RankRequest{1, ""}, &faults);
+  const RoleMap map = RoleMap::placed(2, {.generator = RankRequest{1, ""}, .actor = RankRequest{1, ""}}, &faults);
   ASSERT_TRUE(faults.empty());
   const TracedRank generator = {{{"generator", "hand-off"}, {"generator", "generation"}, {"reward", "assessment"}},
                                 {{0, 0, 0, kMs},

@@ -36,7 +36,8 @@ SharedRanks shared_ranks(const RunRecord& run) {
     if (!rank.is_object() || !rank.contains("roles") || !rank["roles"].is_array()) return SharedRanks::all;
     const Json& roles = rank["roles"];
     const auto has = [&roles](const char* role) { return std::find(roles.begin(), roles.end(), role) != roles.end(); };
-    if (has("generator") && has("actor")) return SharedRanks::all;
+    if ((has("generator") || has("reward")) && (has("actor") || has("critic") || has("reference")))
+      return SharedRanks::all;
   }
   return SharedRanks::generator_judges;
 }
