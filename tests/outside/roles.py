@@ -1,0 +1,213 @@
+"""Critic, reference and reward model on ranks of their own or shared: the weights of policy and critic, and the rollouts, of one rank; on policy
+and ahead of training, over resumes with other placements, and after ranks of these roles died or stood still."""
+import json
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from processes import ranks_of, wait_for
+from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets, start
+
+ITERATIONS = 4
+WATCHDOG_S = 2
+ONE_RANK = (1, {})
+# A critic, and a reference whose divergence prices the reward by a weight that moves: what one rank says decides what others learn.
+PPO = dict(algorithm__name="ppo", critic__path="policy", critic__learning_rate=3e-3, algorithm__kl="k3", algorithm__kl_coefficient=0.05,
+           algorithm__kl_where="reward", algorithm__kl_target=0.01, algorithm__kl_horizon=50, reference__path="policy", reference__refresh_every=2)
+# name: ranks of the job, [placement]
+PPO_PLACES = {
+    "critic apart": (3, dict(generator=1, actor=1, critic=1)),
+    "three apart, the critic first": (3, dict(generator='"1"', actor='"2"', critic='"0"', reference='"0"')),
+    "all apart": (4, dict(generator=1, actor=1, critic=1, reference=1)),
+    "a critic beside one rank": (2, dict(critic=1)),
+    "critic and reference with the generator": (2, dict(generator='"0"', actor='"1"', critic='"0"', reference='"0"')),
+    "mixed": (4, dict(generator='"0-1"', actor='"1-2"', critic='"2-3"', reference='"0,3"')),
+}
+AHEAD = ("all apart", "critic and reference with the generator", "mixed")
+SCORED_PLACES = {
+    "reward apart": (3, dict(generator=1, actor=1, reward=1)),
+    "reward on a part of the generators and elsewhere": (3, dict(generator='"0-1"', actor='"2"', reward='"1-2"')),
+}
+FIVE = (5, dict(generator=1, actor=1, critic=1, reference=1, reward=1))
+
+report = Report()
+
+
+def placed(keys):
+    return {f"placement__{key}": value for key, value in keys.items()}
+
+
+class Runs:
+    """Runs of one deck, some at a time: a launcher mostly waits."""
+
+    def __init__(self, folder, deck):
+        self.folder, self.deck, self.started, self.pool = folder, deck, {}, ThreadPoolExecutor(4)
+
+    def out(self, name):
+        return self.folder / name.replace(" ", "_")
+
+    def train(self, name, case, after=None, fault="", **keys):
+        """`after`: runs that end before this one begins."""
+        def work():
+            for other in after or []:
+                self.started[other].result()
+            options = sets(**{"run__iterations": ITERATIONS, "eval__every": 0, **placed(case[1]), **keys})
+            return run(["train", self.deck, "--out", self.out(name.partition("/")[0]), "--quiet", "--progress", "none"] + options, ranks=case[0],
+                       environment={"MAXPLUS_CHECK_COLLECTIVES": "1", "MAXPLUS_FAULT": fault})
+        self.started[name] = self.pool.submit(work)
+
+    def result(self, name):
+        """Hashes of weights by iteration, of all tensors at the end, and rollouts; or nothing if the run failed."""
+        done, out = self.started[name].result(), self.out(name.partition("/")[0])
+        if not report.check(f"roles: {name} runs", done.returncode == 0, done.stderr):
+            return None
+        listing = json.loads(run(["inspect", os.path.join(out, "checkpoints", f"iteration-{ITERATIONS:06d}.h5"), "--json"]).stdout)
+        return hashes(out), {t["name"]: t["hash"] for t in listing["tensors"]}, read(out + "/rollouts.jsonl")
+
+
+def same(name, found, expected):
+    if found and expected:
+        report.check(f"roles: {name}: the weights of one rank", found[0] == expected[0], f"{found[0]} {expected[0]}")
+        other = sorted(key for key in {**expected[1], **found[1]} if expected[1].get(key) != found[1].get(key))
+        report.check(f"roles: {name}: critic, reference and moments of one rank", not other, other)
+        report.check(f"roles: {name}: the rollouts of one rank", found[2] == expected[2])
+
+
+def check_folder(runs):
+    manifest = json.loads(read(runs.out("all apart") + "/manifest.json"))["rank_map"]
+    report.check("roles: the manifest has the roles", [r["roles"] for r in manifest] == [["generator"], ["actor"], ["critic"], ["reference"]], manifest)
+    whole = json.loads(read(runs.out("ppo") + "/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
+    parts = [r["memory_plan_bytes"] for r in manifest]
+    report.check("roles: a rank holds the networks of its roles", max(parts) < whole and parts[3] < min(parts[1:3]), f"{parts} {whole}")
+    rows = [m for m in lines(runs.out("all apart") + "/metrics.jsonl") if m["iteration"] > 0]
+    shares = [m.get(f"idle_share_{role}") for m in rows for role in ("generator", "actor", "critic", "reference")]
+    report.check("roles: idle shares a role", all(s is not None and 0 <= s <= 1 for s in shares) and "idle_share_reward" not in rows[0], shares)
+    alone = [m for m in lines(runs.out("ppo") + "/metrics.jsonl") if m["iteration"] > 0]
+    for key in ("value_loss", "explained_variance", "kl_reference", "kl_coefficient", "critic_gradient_norm"):
+        report.check(f"roles: {key} is that of one rank", [m[key] for m in rows] == [m[key] for m in alone], [rows[-1][key], alone[-1][key]])
+    moved = {m["kl_coefficient"] for m in alone}
+    report.check("roles: the weight of the divergence moves", len(moved) == ITERATIONS, moved)
+    told = [[{key: value for key, value in line.items() if key != "elapsed_s"} for line in lines(runs.out(name) + "/updates.jsonl")] for name in ("ppo", "all apart")]
+    report.check("roles: the updates are those of one rank", told[0] == told[1], told[1][-1:])
+    events = json.loads(read(runs.out("all apart") + "/trace.json"))["traceEvents"]
+    spans = {(e["pid"], e["cat"], e["name"]): 0 for e in events if e["ph"] == "X"}
+    wanted = {(1, "actor", "training"), (2, "critic", "assessment"), (2, "critic", "training"), (3, "reference", "assessment")}
+    report.check("roles: a track a role", wanted <= set(spans) and (1, "critic", "training") not in spans, sorted(spans))
+    names = {e["name"] for e in events if e["ph"] == "s"}
+    report.check("roles: the trace follows what networks say", {"values", "reference scores"} <= names, names)
+
+
+def stands_still(folder, deck, victim, role, ranks, placement, keys):
+    """A rank that is stopped ends the job, and is named."""
+    out = folder / f"still_{role}"
+    options = sets(run__iterations=100000, eval__every=0, warm_start__steps=0, run__watchdog_s=WATCHDOG_S, **keys, **placed(placement))
+    process = start(["train", deck, "--out", out, "--quiet"] + options, ranks=ranks)
+    wait_for(out + "/metrics.jsonl", 3)
+    pids, began = ranks_of(process), time.time()
+    if len(pids) > victim:
+        os.kill(pids[victim], signal.SIGSTOP)
+    _, errors = process.communicate()
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return process.returncode, time.time() - began, errors
+
+
+with Folder() as folder:
+    deck = folder.deck(LEARNING_DECK)
+    runs = Runs(folder, deck)
+    runs.train("ppo", ONE_RANK, **PPO)
+    runs.train("ppo, ahead", ONE_RANK, **PPO, schedule__max_staleness=1)
+    for name, case in PPO_PLACES.items():
+        runs.train(name, case, **PPO)
+    for name in AHEAD:
+        runs.train(f"{name}, ahead", PPO_PLACES[name], **PPO, schedule__max_staleness=1)
+    budget = dict(**PPO, schedule__token_budget=12, schedule__max_staleness=2, schedule__granularity="group")
+    runs.train("budget", ONE_RANK, **budget)
+    runs.train("budget, mixed", PPO_PLACES["mixed"], **budget)
+    # Stopped, and gone on with elsewhere; what waits goes along.
+    for name, before, after in (("stopped", PPO_PLACES["mixed"], PPO_PLACES["all apart"]), ("stopped apart", PPO_PLACES["all apart"], ONE_RANK),
+                                ("stopped together", ONE_RANK, PPO_PLACES["critic apart"])):
+        keys = dict(**PPO, schedule__max_staleness=1)
+        runs.train(f"{name}/first", before, **keys, run__stop_after=2)
+        runs.train(name, after, after=[f"{name}/first"], **keys)
+    killed = {"critic": 2, "reference": 3}
+    for role, rank in killed.items():
+        runs.train(f"killed {role}/first", PPO_PLACES["all apart"], fault=f"training:{rank}:3:kill", **PPO, run__checkpoint_every=1)
+        runs.train(f"killed {role}", PPO_PLACES["mixed"], after=[f"killed {role}/first"], **PPO, run__checkpoint_every=1)
+
+    expected = runs.result("ppo")
+    for name in PPO_PLACES:
+        same(name, runs.result(name), expected)
+    ahead = runs.result("ppo, ahead")
+    for name in [*(f"{name}, ahead" for name in AHEAD), "stopped", "stopped apart", "stopped together"]:
+        same(name, runs.result(name), ahead)
+    same("budget, mixed", runs.result("budget, mixed"), runs.result("budget"))
+    for role in killed:
+        struck = runs.started[f"killed {role}/first"].result()
+        report.check(f"roles: killed {role}: the job ends", struck.returncode not in (0, 124), struck.returncode)
+        same(f"killed {role}", runs.result(f"killed {role}"), expected)
+    if expected and ahead:
+        report.check("roles: the policy moves", len({h for _, h in expected[0]}) == ITERATIONS + 1 and ahead[0] != expected[0], expected[0])
+        check_folder(runs)
+
+    # The critic of the run above as a reward model.
+    model = folder / "classifier"
+    written = run(["convert", os.path.join(runs.out("ppo"), "checkpoints", f"iteration-{ITERATIONS:06d}.h5"), model, "--critic"])
+    if report.check("roles: a critic becomes a reward model", written.returncode == 0, written.stderr):
+        scored = dict(reward_model__path=model, reward_model__weight=0.5)
+        rounds = dict(**scored, algorithm__name="remax", generation__zero_spread="resample", generation__group_size=2, schedule__max_staleness=1)
+        for kind, keys in (("scored", scored), ("scored in rounds", rounds)):
+            runs.train(kind, ONE_RANK, **keys)
+            for name, case in SCORED_PLACES.items():
+                runs.train(f"{kind}, {name}", case, **keys)
+        runs.train("everything", ONE_RANK, **PPO, **scored)
+        runs.train("everything on five", FIVE, **PPO, **scored)
+        # At the generator's own pace: with a policy that stands still all but the versions is that of one rank, the critic's training too.
+        still_policy = dict(**PPO, **scored, optimizer__learning_rate=0)
+        bounded = dict(**still_policy, schedule__staleness='"bounded"', schedule__max_staleness=2)
+        runs.train("standing policy", ONE_RANK, **still_policy)
+        runs.train("bounded on five", FIVE, **bounded)
+        runs.train("bounded with the reward model beside the actor", (3, dict(generator='"0"', actor='"1-2"', reward='"2"', critic='"1"')), **bounded)
+        runs.train("killed reward/first", SCORED_PLACES["reward apart"], fault="scoring:2:3:kill", **scored, run__checkpoint_every=1)
+        runs.train("killed reward", ONE_RANK, after=["killed reward/first"], **scored, run__checkpoint_every=1)
+        still = {role: runs.pool.submit(stands_still, folder, deck, victim, role, ranks, placement, keys) for role, victim, (ranks, placement), keys in
+                 (("critic", 2, PPO_PLACES["all apart"], PPO), ("reference", 3, PPO_PLACES["all apart"], PPO), ("reward", 2, SCORED_PLACES["reward apart"], scored))}
+        for kind in ("scored", "scored in rounds"):
+            one = runs.result(kind)
+            for name in SCORED_PLACES:
+                same(f"{kind}, {name}", runs.result(f"{kind}, {name}"), one)
+        same("everything on five", runs.result("everything on five"), runs.result("everything"))
+        one = runs.result("standing policy")
+        for name in ("bounded on five", "bounded with the reward model beside the actor"):
+            found = runs.result(name)
+            if found and one:
+                plain = [[{k: v for k, v in json.loads(line).items() if k != "version"} for line in text.splitlines()] for text in (found[2], one[2])]
+                report.check(f"roles: {name}: the rollouts of one rank", plain[0] == plain[1])
+                critics = [{k: v for k, v in tensors.items() if k.startswith("critic")} for tensors in (found[1], one[1])]
+                report.check(f"roles: {name}: the critic of one rank", critics[0] == critics[1] and critics[0])
+                ages = [m["staleness_max"] for m in lines(runs.out(name) + "/metrics.jsonl") if m["iteration"] > 0]
+                report.check(f"roles: {name}: no token is older than it may be", max(ages) <= 2, ages)
+        report.check("roles: killed reward: the job ends", runs.started["killed reward/first"].result().returncode not in (0, 124))
+        same("killed reward", runs.result("killed reward"), runs.result("scored"))
+        for role, ended in still.items():
+            code, seconds, errors = ended.result()
+            report.check(f"roles: the {role} stands still: exit 75 in time", code == 75 and seconds < WATCHDOG_S + 2 + 1.5, f"{code} {seconds} {errors}")
+            report.check(f"roles: the {role} that stands still is named", f"({role}) (its process is stopped)" in errors, errors)
+
+    shown = run(["train", deck, "--check", "--ranks", "5"] + sets(**PPO, **placed({**PPO_PLACES["mixed"][1], "actor": '"1-2,4"'})))
+    report.check("roles: --check tells the map and memory a role", shown.returncode == 0 and "# rank 3: reference and critic\n" in shown.stdout
+                 and "slices of a critic's step: rank 3: 4-7" in shown.stdout and "critic moments" in shown.stdout, shown.stdout[-2500:] + shown.stderr)
+    for name, ranks, keys, parts in [
+            ("ranks that are not there, and networks that are not", 3, dict(critic='"0-4"', reference=9, reward=1),
+             ["placement.critic", "names ranks 3-4", "reference = 9 asks for 9 ranks", "there is no [reward_model]"]),
+            ("a rank without a role", 4, dict(generator=1, actor=1, critic=1), ["no role uses rank 3"])]:
+        out = folder / "refused"
+        done = run(["train", deck, "--out", out, "--quiet"] + sets(**PPO, **placed(keys)), ranks=ranks)
+        report.check(f"roles: {name}: exit 78", done.returncode == 78 and all(part in done.stderr for part in parts) and not os.path.exists(out), done.stderr)
+    shared = run(["train", deck, "--check", "--ranks", "2"] + sets(algorithm__name="ppo", critic__shared="true", placement__critic='"0-1"'))
+    report.check("roles: a critic on the policy's network is not placed", shared.returncode == 78 and "a network of its own" in shared.stderr, shared.stderr)
+report.finish()
