@@ -167,7 +167,7 @@ TEST(BadDecks, NameTheSetArgument) {
       {"", {"placement.actor=true"}, {"--set placement.actor=true: [placement] actor = true is true or false"}},
       {"", {"placement.actor=\"\""}, {"--set placement.actor=\"\": [placement] actor = \"\" is empty"}},
       {"", {"schedule.max_staleness=-1"}, {"--set schedule.max_staleness=-1: [schedule] max_staleness = -1 is out of range"}},
-      {"", {"schedule.staleness=bounded"}, {"--set schedule.staleness=bounded: [schedule] staleness = \"bounded\" is not known"}},
+      {"", {"schedule.staleness=loose"}, {"--set schedule.staleness=loose: [schedule] staleness = \"loose\" is not known"}},
   });
 }
 

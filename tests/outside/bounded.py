@@ -16,7 +16,7 @@ PLACES = {"1 + 1": (2, dict(placement__generator=1)), "2 + 1": (3, dict(placemen
 JUDGE = """import json, sys, time, zlib
 for line in sys.stdin:
     number = zlib.crc32(json.loads(line)["response"].encode())
-    time.sleep(30 if number % 41 == 0 else 0.001 * (number % 20))
+    time.sleep(30 if number % 97 == 0 else 0.001 * (number % 20))
     print(json.dumps({"reward": number % 3}), flush=True)
 """
 
@@ -114,7 +114,7 @@ def check_interrupted(report, runs):
     """Stops and kills, gone on elsewhere, with a judge that leaves answers unjudged."""
     with open(runs.folder / "judge.py", "w", encoding="utf-8") as file:
         file.write(JUDGE)
-    deck = runs.folder.deck(LEARNING_DECK.replace('verifier = "random"\nprobability = 0.5', 'verifier = "command"\ncommand = ["python3", "./judge.py"]\ntimeout_s = 2\nworkers = 8'),
+    deck = runs.folder.deck(LEARNING_DECK.replace('verifier = "random"\nprobability = 0.5', 'verifier = "command"\ncommand = ["python3", "./judge.py"]\ntimeout_s = 2\nworkers = 3'),
                             name="hanging.toml")
     keys = dict(staleness=2, run__checkpoint_every=1, deck=deck, generation__batch_rollouts=4)
     kills = {"generation": (PLACES["2 + 1"], 1, ONE_RANK), "training": (PLACES["1 + 1"], 1, PLACES["2 + 1"]), "weight_sync": (PLACES["1 + 2"], 0, PLACES["1 + 1"])}
