@@ -7,11 +7,11 @@ import signal
 from processes import launcher_of, wait_for
 from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets, start
 
-# The verdict depends on the response alone, the time on chance; one response in nine never gets one.
+# The verdict depends on the response alone, the time on chance; one response in nineteen never gets one.
 JUDGE = """import json, random, sys, time, zlib
 for line in sys.stdin:
     number = zlib.crc32(json.loads(line)["response"].encode())
-    time.sleep(1000 if HANGS and number % 9 == 0 else random.choice([0, 0.002, 0.02]))
+    time.sleep(1000 if HANGS and number % 19 == 0 else random.choice([0, 0.002, 0.02]))
     print(json.dumps({"reward": number % 3}), flush=True)
 """
 BY_COMMAND = LEARNING_DECK.replace('verifier = "random"\nprobability = 0.5', 'verifier = "command"\ncommand = ["python3", "./judge.py"]\nworkers = 4')
@@ -54,7 +54,7 @@ def check_hanging(report, folder):
     """A judge that hangs is crashed in either way, and nobody else is."""
     folder.file("judge.py", JUDGE.replace("HANGS", "True"))
     deck = folder.deck(BY_COMMAND, name="hanging.toml")
-    limits = dict(run__iterations=2, reward__timeout_s=0.3, reward__workers=24)
+    limits = dict(run__iterations=2, reward__timeout_s=2, reward__workers=6)
     expected = trained(report, folder, deck, "hanging, one by one", 1, **limits)
     found = trained(report, folder, deck, "hanging, by groups", 2, **limits, **GROUP)
     crashed = sum(m.get("verdict_crashed", 0) for m in lines(folder / "hanging,_by_groups/metrics.jsonl"))
