@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "base/error.hpp"
@@ -10,8 +9,6 @@
 namespace maxplus {
 
 namespace {
-
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -128,25 +125,6 @@ EventGraph::Cycle EventGraph::slowest_cycle(const std::vector<double>& times) co
     period = slowest.period = mean;
   }
   return slowest;
-}
-
-std::vector<double> EventGraph::slack(const std::vector<double>& times) const {
-  const double period = slowest_cycle(times).period;
-  // Longest walks between all nodes (Floyd and Warshall): no cycle of these weights is positive.
-  StepTimes longest(at(nodes_), std::vector<double>(at(nodes_), kNever));
-  for (const Arc& arc : arcs_) {
-    double& length = longest[at(arc.from)][at(arc.to)];
-    length = std::max(length, reduced(arc, times, period));
-  }
-  for (std::size_t by = 0; by < at(nodes_); ++by) {
-    for (std::size_t from = 0; from < at(nodes_); ++from) {
-      for (std::size_t to = 0; to < at(nodes_); ++to)
-        longest[from][to] = std::max(longest[from][to], longest[from][by] + longest[by][to]);
-    }
-  }
-  std::vector<double> slack;
-  for (std::size_t node = 0; node < at(nodes_); ++node) slack.push_back(std::max(0.0, -longest[node][node]));
-  return slack;
 }
 
 }  // namespace maxplus

@@ -45,8 +45,6 @@ class EventGraph {
     std::vector<int> nodes;
   };
   Cycle slowest_cycle(const std::vector<double>& times) const;
-  // By how much each node may take longer before the period grows; infinite for a node on no cycle.
-  std::vector<double> slack(const std::vector<double>& times) const;
 
  private:
   int nodes_;

@@ -4,9 +4,8 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "rl/algorithms/algorithm.hpp"
+#include "run/key_faults.hpp"
 #include "run/partial_rollouts.hpp"
 
 namespace maxplus {
@@ -17,27 +16,15 @@ bool wants_bounded(const Deck& deck) {
 
 void check_bounded_staleness(const Deck& deck, std::vector<Fault>& faults) {
   if (deck.schedule.staleness != "bounded") return;
-  const auto add = [&](std::string found, std::string expected, std::string advice) {
-    faults.push_back({deck.where("schedule.staleness"), "[schedule] staleness = \"bounded\" " + std::move(found),
-                      std::move(expected), std::move(advice)});
-  };
-  if (learns_from_answers(deck.algorithm)) {
-    return add(fmt::format("with algorithm '{}', which learns from answers of a file", deck.algorithm.name),
-               "staleness = \"exact\": nothing is drawn", "remove staleness");
-  }
-  if (deck.environment) {
-    add("is given together with [environment]: this version does not keep the turns of a rollout that is interrupted",
-        "one of them", "staleness = \"exact\"");
-  }
+  const KeyFaults faults_of(deck, "schedule.staleness", "[schedule] staleness = \"bounded\"", "staleness = \"exact\"",
+                            &faults);
+  if (faults_of.nothing_is_drawn()) return;
+  faults_of.not_with_environment("this version does not keep the turns of a rollout that is interrupted");
   if (deck.schedule.token_budget > 0) {
-    add("is given together with token_budget: rollouts are interrupted for new weights, and go on with them",
-        "one of them", "remove token_budget");
+    faults_of.add("is given together with token_budget: rollouts are interrupted for new weights, and go on with them",
+                  "one of them", "token_budget = 0");
   }
-  if (deck.generation.zero_spread == "resample" || wants_dynamic_sampling(deck.algorithm)) {
-    add("is given together with zero_spread = \"resample\": an iteration is whole when as many groups as it has "
-        "problems have ended",
-        "groups without spread that are kept, or dropped without others in their place", "zero_spread = \"drop\"");
-  }
+  faults_of.not_with_resampling("an iteration is whole when as many groups as it has problems have ended");
 }
 
 std::int64_t last_whole(std::span<const Collected> waiting, std::int64_t trained, std::int64_t groups) {

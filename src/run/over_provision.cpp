@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "rl/algorithms/algorithm.hpp"
+#include "run/key_faults.hpp"
 
 namespace maxplus {
 
@@ -40,45 +40,35 @@ void check_over_provision(const Deck& deck, std::vector<Fault>& faults) {
   const ScheduleTable& s = deck.schedule;
   const bool of_problems = s.over_provision_problems > 1;
   const std::string key = of_problems ? "over_provision_problems" : "over_provision_rollouts";
-  const std::string name =
-      fmt::format("[schedule] {} = {}", key, of_problems ? s.over_provision_problems : s.over_provision_rollouts);
-  const auto add = [&](std::string found, std::string expected, std::string advice) {
-    faults.push_back(
-        {deck.where("schedule." + key), fmt::format("{} {}", name, found), std::move(expected), std::move(advice)});
-  };
-  if (learns_from_answers(deck.algorithm)) {
-    return add(fmt::format("with algorithm '{}', which learns from answers of a file", deck.algorithm.name),
-               "no over-provision: nothing is drawn", fmt::format("remove {}", key));
-  }
+  const KeyFaults faults_of(
+      deck, "schedule." + key,
+      fmt::format("[schedule] {} = {}", key, of_problems ? s.over_provision_problems : s.over_provision_rollouts),
+      key + " = 1", &faults);
+  if (faults_of.nothing_is_drawn()) return;
   if (s.token_budget > 0) {
-    add("is given together with token_budget: one lets long answers go on in the next iteration, the other draws their "
+    faults_of.add(
+        "is given together with token_budget: one lets long answers go on in the next iteration, the other draws their "
         "problems anew",
         "one of them", "token_budget = 0");
   }
   if (s.staleness == "bounded") {
-    add("is given together with staleness = \"bounded\": what is begun of several iterations at once has no first ones",
+    faults_of.add(
+        "is given together with staleness = \"bounded\": what is begun of several iterations at once has no first ones",
         "staleness = \"exact\"", "staleness = \"exact\"");
   }
   if (s.granularity == "group") {
-    add("is given together with granularity = \"group\": whether a group counts is known only when others have ended",
+    faults_of.add(
+        "is given together with granularity = \"group\": whether a group counts is known only when others have ended",
         "granularity = \"iteration\"", "granularity = \"iteration\"");
   }
-  if (deck.environment) {
-    add("is given together with [environment]: tokens that answer a call are not drawn, and cannot tell who is first",
-        "one of them", "remove one of them");
-  }
-  if (deck.generation.zero_spread == "resample" || wants_dynamic_sampling(deck.algorithm)) {
-    add("is given together with zero_spread = \"resample\": a problem that is drawn for another would not be trained "
-        "on "
-        "exactly once",
-        "groups without spread that are kept, or dropped without others in their place", "zero_spread = \"drop\"");
-  }
+  faults_of.not_with_environment("tokens that answer a call are not drawn, and cannot tell who is first");
+  faults_of.not_with_resampling("a problem that is drawn for another would not be trained on exactly once");
   const std::int64_t problems = problems_begun(deck), members = rollouts_begun(deck);
   if (members > kMostMembers || problems > kMostBegun || problems > kMostBegunRollouts / members) {
-    add(fmt::format("begins {} problems with {} rollouts each", problems, members),
-        fmt::format("at most {} problems, {} rollouts of one and {} in all", kMostBegun, kMostMembers,
-                    kMostBegunRollouts),
-        "a smaller factor");
+    faults_of.add(fmt::format("begins {} problems with {} rollouts each", problems, members),
+                  fmt::format("at most {} problems, {} rollouts of one and {} in all", kMostBegun, kMostMembers,
+                              kMostBegunRollouts),
+                  "a smaller factor");
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "rl/algorithms/algorithm.hpp"
+#include "run/key_faults.hpp"
 
 namespace maxplus {
 
@@ -32,29 +32,17 @@ std::int64_t generation_lead(const Deck& deck) {
 void check_token_budget(const Deck& deck, std::vector<Fault>& faults) {
   const ScheduleTable& s = deck.schedule;
   if (s.token_budget == 0) return;
-  const auto add = [&](std::string found, std::string expected, std::string advice) {
-    faults.push_back({deck.where("schedule.token_budget"),
-                      fmt::format("[schedule] token_budget = {} {}", s.token_budget, found), std::move(expected),
-                      std::move(advice)});
-  };
-  if (learns_from_answers(deck.algorithm)) {
-    return add(fmt::format("with algorithm '{}', which learns from answers of a file", deck.algorithm.name),
-               "token_budget = 0: nothing is drawn", "remove token_budget");
-  }
-  if (deck.environment) {
-    add("is given together with [environment]: this version does not keep the turns of a rollout that is to go on",
-        "one of them", "remove one of them");
-  }
-  if (deck.generation.zero_spread == "resample" || wants_dynamic_sampling(deck.algorithm)) {
-    add("is given together with zero_spread = \"resample\": whether a parked group has a spread is not known, and "
-        "every "
-        "round would get a budget of its own",
-        "groups without spread that are kept, or dropped without others in their place", "zero_spread = \"drop\"");
-  }
+  const KeyFaults faults_of(deck, "schedule.token_budget", fmt::format("[schedule] token_budget = {}", s.token_budget),
+                            "token_budget = 0", &faults);
+  if (faults_of.nothing_is_drawn()) return;
+  faults_of.not_with_environment("this version does not keep the turns of a rollout that is to go on");
+  faults_of.not_with_resampling(
+      "whether a parked group has a spread is not known, and every round would get a budget of its own");
   const std::int64_t longest = longest_answer(deck), older = iterations_of_rollout(deck) - 1;
   if (older <= s.max_staleness) return;
   const std::int64_t least = rounded_up(longest, s.max_staleness + 1);
-  add(fmt::format("lets a rollout of {} tokens go on for {} iterations: its first token would be {} versions old, and "
+  faults_of.add(
+      fmt::format("lets a rollout of {} tokens go on for {} iterations: its first token would be {} versions old, and "
                   "max_staleness = {}",
                   longest, older + 1, older, s.max_staleness),
       fmt::format("max_staleness of at least {}, or a token_budget of at least {}", older, least),

@@ -1,15 +1,13 @@
 """Generation at its own pace ([schedule] staleness = "bounded"): whatever takes how long, every rollout is trained on once, in the run's order, and
 no token is older than max_staleness, through stops and kills; where ranks do everything it is on policy; decks that are refused."""
 import os
-from concurrent.futures import ThreadPoolExecutor
 
-from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets
+from program import Folder, LEARNING_DECK, Report, run, sets
+from runs import ONE_RANK, Runs
 
 ITERATIONS, PROBLEMS, MEMBERS, LONGEST = 7, 6, 4, 24
-CHECKED = {"MAXPLUS_CHECK_COLLECTIVES": "1"}
 LONG_TAIL = dict(generation__force_length=7, generation__force_length_sigma=1)
 SLOW_TRAINER, SLOW_GENERATOR = dict(optimizer__epochs=8), dict(generation__batch_rollouts=2)
-ONE_RANK = (1, {})
 PLACES = {"1 + 1": (2, dict(placement__generator=1)), "2 + 1": (3, dict(placement__generator=2)), "1 + 2": (3, dict(placement__actor=2)), "3 + 4": (7, dict(placement__generator=3))}
 
 # A judge that never answers some, and takes its time for others.
@@ -21,41 +19,14 @@ for line in sys.stdin:
 """
 
 
-class Runs:
-    """Runs of one deck, some at a time: a launcher mostly waits."""
-
-    def __init__(self, report, folder):
-        self.report, self.folder, self.deck, self.pool, self.started = report, folder, folder.deck(LEARNING_DECK), ThreadPoolExecutor(4), {}
-
-    def out(self, name):
-        return self.folder / name.replace(" ", "_").replace(",", "")
-
-    def train(self, name, case=ONE_RANK, fault="", to="", deck=None, staleness=None, **keys):
-        """`staleness`: the bound; without, exact and on policy."""
-        ranks, placement = case
-        if staleness is not None:
-            keys = {"schedule__staleness": '"bounded"', "schedule__max_staleness": staleness, **keys}
-        keys = {"run__iterations": ITERATIONS, "eval__every": 3, **LONG_TAIL, **placement, **keys}
-        arguments = ["train", deck or self.deck, "--out", self.out(to or name), "--quiet", "--progress", "none"] + sets(**{k: v for k, v in keys.items() if v is not None})
-        self.started[name] = self.pool.submit(run, arguments, ranks=ranks, environment={**CHECKED, "MAXPLUS_FAULT": fault})
-
-    def runs(self, name):
-        done = self.started[name].result()
-        return self.report.check(f"bounded: {name}: runs", done.returncode == 0, done.stderr)
-
-    def bits(self, name):
-        return (hashes(self.out(name)), read(self.out(name) + "/rollouts.jsonl")) if self.runs(name) else None
-
-    def records(self, name):
-        return lines(self.out(name) + "/rollouts.jsonl")
-
-    def metrics(self, name):
-        return [m for m in lines(self.out(name) + "/metrics.jsonl") if m["iteration"] > 0]
+def bounded(staleness, **keys):
+    """Keys of a run that is at most so stale."""
+    return {"schedule__staleness": "bounded", "schedule__max_staleness": staleness, **keys}
 
 
 def check_rule(report, runs, name, staleness, to="", problems=PROBLEMS):
     """Each rollout once, in its own iteration, in order; and no token older than the bound."""
-    if not runs.runs(name):
+    if not runs.ended_well(name):
         return
     records, metrics = runs.records(to or name), runs.metrics(to or name)
     expected = [f"{k:06}-00-{s:06}-{m:04}" for k in range(1, ITERATIONS + 1) for s in range(problems) for m in range(MEMBERS)]
@@ -80,11 +51,11 @@ def check_places(report, runs):
     cases["decoupled"] = (PLACES["1 + 1"], 4, dict(algorithm__name='"decoupled_ppo"'))
     cases["a critic"] = (PLACES["2 + 1"], 2, dict(algorithm__name='"ppo"', critic__path='"policy"'))
     for name, (case, staleness, keys) in cases.items():
-        runs.train(name, case, staleness=staleness, **keys)
-    runs.train("one problem", (4, dict(placement__generator=3)), staleness=2, generation__problems_per_iteration=1, optimizer__mini_batches=1)
+        runs.train(name, case, **bounded(staleness, **keys))
+    runs.train("one problem", (4, dict(placement__generator=3)), **bounded(2, generation__problems_per_iteration=1, optimizer__mini_batches=1))
     for name in ("on policy", "together", "together on 2 ranks", "one rank shared", "none ahead"):
         place = {"together on 2 ranks": (2, {}), "one rank shared": (3, dict(placement__generator='"0-1"', placement__actor='"1-2"')), "none ahead": PLACES["2 + 1"]}.get(name, ONE_RANK)
-        runs.train(name, place, staleness=None if name == "on policy" else 0 if name == "none ahead" else 3)
+        runs.train(name, place, **({} if name == "on policy" else bounded(0 if name == "none ahead" else 3)))
     for name, (_, staleness, _) in cases.items():
         check_rule(report, runs, name, staleness)
     check_rule(report, runs, "one problem", 2, problems=1)
@@ -100,23 +71,22 @@ def check_still(report, runs):
     """With weights that stand still an interruption changes no bit: keys and values are computed again."""
     keys = dict(optimizer__learning_rate=0)
     runs.train("still", **keys)
-    runs.train("still, interrupted", PLACES["2 + 1"], staleness=4, **keys, **SLOW_GENERATOR)
-    if runs.runs("still") and runs.runs("still, interrupted"):
+    runs.train("still, interrupted", PLACES["2 + 1"], **bounded(4, **keys, **SLOW_GENERATOR))
+    if runs.ended_well("still") and runs.ended_well("still, interrupted"):
         what = ("rollout_id", "group", "prompt_ids", "response_ids", "log_prob", "finish", "reward", "verdict", "iteration")
         found = [[[r[key] for key in what] for r in runs.records(name)] for name in ("still", "still, interrupted")]
         report.check("bounded: with weights that stand still: the rollouts of a run on policy", found[0] == found[1])
         report.check("bounded: with weights that stand still: some were interrupted", sum(m["rollouts_parked"] for m in runs.metrics("still, interrupted")) > 0)
         gaps = [m["log_prob_gap_max"] for m in runs.metrics("still, interrupted") if "log_prob_gap_max" in m]
-        report.check("bounded: with weights that stand still: the trainer finds the recorded log-probabilities", not gaps or max(gaps) == 0, gaps)
+        report.check("bounded: with weights that stand still: the trainer finds the recorded log-probabilities", gaps and max(gaps) == 0, gaps)
 
 
 def check_interrupted(report, runs):
     """Stops and kills, gone on elsewhere, with a judge that leaves answers unjudged."""
-    with open(runs.folder / "judge.py", "w", encoding="utf-8") as file:
-        file.write(JUDGE)
+    runs.folder.file("judge.py", JUDGE)
     deck = runs.folder.deck(LEARNING_DECK.replace('verifier = "random"\nprobability = 0.5', 'verifier = "command"\ncommand = ["python3", "./judge.py"]\ntimeout_s = 2\nworkers = 3'),
                             name="hanging.toml")
-    keys = dict(staleness=2, run__checkpoint_every=1, deck=deck, generation__batch_rollouts=4)
+    keys = dict(bounded(2), run__checkpoint_every=1, deck=deck, generation__batch_rollouts=4)
     kills = {"generation": (PLACES["2 + 1"], 1, ONE_RANK), "training": (PLACES["1 + 1"], 1, PLACES["2 + 1"]), "weight_sync": (PLACES["1 + 2"], 0, PLACES["1 + 1"])}
     stops = {2: (PLACES["1 + 1"], PLACES["2 + 1"]), 4: (PLACES["2 + 1"], ONE_RANK)}
     runs.train("verdicts that time out", PLACES["1 + 1"], **keys)
@@ -125,11 +95,10 @@ def check_interrupted(report, runs):
     for k, (case, _) in stops.items():
         runs.train(f"stopped after {k}", case, run__stop_after=k, **keys)
     for phase, (_, _, after) in kills.items():
-        struck = runs.started[f"killed in {phase}"].result()
-        report.check(f"bounded: killed in {phase}: the job ends", struck.returncode not in (0, 124), struck.returncode)
+        runs.died(f"killed in {phase}")
         runs.train(f"gone on after {phase}", after, to=f"killed in {phase}", **keys)
     for k, (_, after) in stops.items():
-        if runs.runs(f"stopped after {k}"):
+        if runs.ended_well(f"stopped after {k}"):
             runs.train(f"gone on after {k}", after, to=f"stopped after {k}", **keys)
     check_rule(report, runs, "verdicts that time out", 2)
     late = [r["verdict"] for r in runs.records("verdicts that time out")].count("crashed")
@@ -142,18 +111,17 @@ def check_interrupted(report, runs):
 
 
 def check_refusals(report, runs):
-    bounded = dict(schedule__staleness='"bounded"', schedule__max_staleness=2)
     for name, keys, part in [("a budget of tokens", dict(schedule__token_budget=12), "token_budget"), ("rounds of drawing anew", dict(generation__zero_spread="resample"), 'zero_spread = "resample"')]:
-        done = run(["train", runs.deck, "--check"] + sets(**bounded, **keys))
+        done = run(["train", runs.deck, "--check"] + sets(**bounded(2, **keys)))
         report.check(f"bounded: {name} is refused", done.returncode == 78 and 'staleness = "bounded"' in done.stderr and part in done.stderr, f"{done.returncode} {done.stderr}")
     turns = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "inputs", "calculator", "calculator.toml")
-    done = run(["train", turns, "--check"] + sets(**bounded))
+    done = run(["train", turns, "--check"] + sets(**bounded(2)))
     report.check("bounded: an environment is refused", done.returncode == 78 and "[environment]" in done.stderr, f"{done.returncode} {done.stderr}")
 
 
 with Folder() as temporary:
     summary = Report()
-    all_runs = Runs(summary, temporary)
+    all_runs = Runs("bounded", summary, temporary, run__iterations=ITERATIONS, eval__every=3, **LONG_TAIL)
     check_interrupted(summary, all_runs)
     check_places(summary, all_runs)
     check_still(summary, all_runs)

@@ -3,53 +3,18 @@ with the versions that the rule says, through stops and kills; what the budget m
 import math
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
 
 from processes import launcher_of, wait_for
-from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets, start
+from program import Folder, Report, hashes, read, run, sets, start
+from runs import ONE_RANK, Runs
 
 ITERATIONS, PROBLEMS, MEMBERS, LONGEST = 7, 6, 4, 24
-CHECKED = {"MAXPLUS_CHECK_COLLECTIVES": "1"}
 # Lengths from 1 to the longest, whatever the little network says.
 LONG_TAIL = dict(generation__force_length=7, generation__force_length_sigma=1)
 # Four iterations a rollout, generation beside nothing; and two, generation one iteration ahead.
 FOUR = dict(schedule__token_budget=6, schedule__max_staleness=3)
 TWO = dict(schedule__token_budget=12, schedule__max_staleness=2)
-ONE_RANK = (1, {})
 PLACES = {"2 ranks": (2, {}), "3 ranks": (3, {}), "2 + 1": (3, dict(placement__generator=2)), "one rank shared": (3, dict(placement__generator='"0-1"', placement__actor='"1-2"'))}
-
-
-class Runs:
-    """Runs of one deck, some at a time: a launcher mostly waits."""
-
-    def __init__(self, report, folder):
-        self.report, self.folder, self.deck, self.pool, self.started = report, folder, folder.deck(LEARNING_DECK), ThreadPoolExecutor(4), {}
-
-    def out(self, name):
-        return self.folder / name.replace(" ", "_").replace(",", "")
-
-    def train(self, name, case=ONE_RANK, fault="", to="", **keys):
-        ranks, placement = case
-        keys = {"run__iterations": ITERATIONS, "eval__every": 0, **LONG_TAIL, **placement, **keys}
-        arguments = ["train", self.deck, "--out", self.out(to or name), "--quiet", "--progress", "none"] + sets(**{k: v for k, v in keys.items() if v is not None})
-        self.started[name] = self.pool.submit(run, arguments, ranks=ranks, environment={**CHECKED, "MAXPLUS_FAULT": fault})
-
-    def bits(self, name, to=""):
-        done = self.started[name].result()
-        if not self.report.check(f"budget: {name}: runs", done.returncode == 0, done.stderr):
-            return None
-        return hashes(self.out(to or name)), read(self.out(to or name) + "/rollouts.jsonl")
-
-    def records(self, name):
-        return lines(self.out(name) + "/rollouts.jsonl")
-
-    def metrics(self, name):
-        return [m for m in lines(self.out(name) + "/metrics.jsonl") if m["iteration"] > 0]
-
-    def same(self, what, name, expected, to=""):
-        found = self.bits(name, to)
-        if found and expected:
-            self.report.check(f"budget: {what}", found == expected, f"weights {'differ' if found[0] != expected[0] else 'agree'}, rollouts {'differ' if found[1] != expected[1] else 'agree'}")
 
 
 def check_rule(report, runs, name, budget, staleness):
@@ -151,8 +116,7 @@ def check_interrupted(report, runs, expected):
     for k, (case, _) in stops.items():
         runs.train(f"stopped after {k}", case, run__stop_after=k, **keys)
     for phase, (_, _, after) in kills.items():
-        struck = runs.started[f"killed in {phase}"].result()
-        report.check(f"budget: killed in {phase}: the job ends", struck.returncode not in (0, 124), struck.returncode)
+        runs.died(f"killed in {phase}")
         runs.train(f"gone on after {phase}", after, to=f"killed in {phase}", **keys)
     for k, (_, after) in stops.items():
         if runs.bits(f"stopped after {k}"):
@@ -207,7 +171,7 @@ def check_refusals(report, runs):
 
 with Folder() as temporary:
     summary = Report()
-    all_runs = Runs(summary, temporary)
+    all_runs = Runs("budget", summary, temporary, run__iterations=ITERATIONS, eval__every=0, **LONG_TAIL)
     check_bits(summary, all_runs)
     check_unreached(all_runs)
     check_interrupted(summary, all_runs, all_runs.bits("four, 1 rank"))

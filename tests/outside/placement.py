@@ -3,25 +3,23 @@ import json
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from processes import launcher_of, ranks_of, wait_for
-from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets, start
+from program import Folder, LEARNING_DECK, Report, hashes, read, run, sets, start
+from runs import ONE_RANK, Runs, placed
 
 ITERATIONS = 5
-CHECKED = {"MAXPLUS_CHECK_COLLECTIVES": "1"}
-ONE_RANK = (1, {})
 # name: ranks of the job, [placement]
 SYNCHRONOUS = {
     "colocated on 2 ranks": (2, {}),
-    "colocated on 3 ranks, named": (3, dict(generator='"0-2"', actor='"0-2"')),
-    "1 + 1": (2, dict(generator=1, actor=1)),
-    "2 + 1": (3, dict(generator=2)),
-    "1 + 2": (3, dict(generator='"34%"', actor='"66%"')),
-    "3 + 4": (7, dict(generator=3, actor=4)),
-    "the actor first": (3, dict(generator='"1-2"', actor='"0"')),
-    "one rank shared": (3, dict(generator='"0-1"', actor='"1-2"')),
-    "all generate, one trains": (3, dict(generator='"0-2"', actor='"1"')),
+    "colocated on 3 ranks, named": (3, placed(dict(generator='"0-2"', actor='"0-2"'))),
+    "1 + 1": (2, placed(dict(generator=1, actor=1))),
+    "2 + 1": (3, placed(dict(generator=2))),
+    "1 + 2": (3, placed(dict(generator='"34%"', actor='"66%"'))),
+    "3 + 4": (7, placed(dict(generator=3, actor=4))),
+    "the actor first": (3, placed(dict(generator='"1-2"', actor='"0"'))),
+    "one rank shared": (3, placed(dict(generator='"0-1"', actor='"1-2"'))),
+    "all generate, one trains": (3, placed(dict(generator='"0-2"', actor='"1"'))),
 }
 AHEAD = {name: SYNCHRONOUS[name] for name in ("1 + 1", "2 + 1", "3 + 4", "one rank shared", "all generate, one trains")}
 
@@ -36,50 +34,23 @@ WATCHDOG_S = 2
 report = Report()
 
 
-def placed(keys):
-    return {f"placement__{key}": value for key, value in keys.items()}
-
-
-class Runs:
-    """Runs of one deck, some at a time: a launcher mostly waits."""
-
-    def __init__(self, folder, deck):
-        self.folder, self.deck, self.started, self.pool = folder, deck, {}, ThreadPoolExecutor(4)
-
-    def train(self, name, case, deck=None, fault="", **keys):
-        ranks, placement = case
-        arguments = ["train", deck or self.deck, "--out", self.folder / name.replace(" ", "_"), "--quiet", "--progress", "none"]
-        keys = {"run__iterations": ITERATIONS, **placed(placement), **keys}
-        self.started[name] = self.pool.submit(run, arguments + sets(**keys), ranks=ranks,
-                                              environment={**CHECKED, "MAXPLUS_FAULT": fault})
-
-    def result(self, name):
-        """(hashes, rollouts) of a run, or nothing if it failed."""
-        done, out = self.started[name].result(), self.folder / name.replace(" ", "_")
-        return (hashes(out), read(out + "/rollouts.jsonl")) if report.check(f"placement: {name} runs", done.returncode == 0, done.stderr) else None
-
-
 def same(name, found, expected):
     if found and expected:
         report.check(f"placement: {name}: the weights of one rank", found[0] == expected[0], f"{found[0]} {expected[0]}")
         report.check(f"placement: {name}: the rollouts of one rank", found[1] == expected[1])
 
 
-def metrics(folder, name):
-    return [m for m in lines(folder / name.replace(" ", "_") + "/metrics.jsonl") if m["iteration"] > 0]
-
-
-def versions(folder, name):
+def versions(runs, name):
     """The versions that each iteration's tokens were drawn with."""
     found = {}
-    for line in lines(folder / name.replace(" ", "_") + "/rollouts.jsonl"):
+    for line in runs.records(name):
         found.setdefault(line["iteration"], set()).update(line["version"])
     return found
 
 
-def arrows(folder, name):
+def arrows(runs, name):
     """{(from stage, rank, iteration, to stage, rank, iteration)} of a run's trace, found as a viewer does: by the spans around both ends."""
-    events = json.loads(read(folder / name.replace(" ", "_") + "/trace.json"))["traceEvents"]
+    events = json.loads(read(runs.out(name) + "/trace.json"))["traceEvents"]
     spans, ends = [e for e in events if e["ph"] == "X"], {}
 
     def around(end):
@@ -93,8 +64,8 @@ def arrows(folder, name):
 
 
 with Folder() as folder:
-    deck = folder.deck(LEARNING_DECK)
-    runs = Runs(folder, deck)
+    runs = Runs("placement", report, folder, run__iterations=ITERATIONS)
+    deck = runs.deck
     for name, case in {"one rank": ONE_RANK, **SYNCHRONOUS}.items():
         runs.train(name, case)
     runs.train("staleness 0", (2, {}), schedule__max_staleness=0)
@@ -128,41 +99,41 @@ with Folder() as folder:
         runs.train(f"killed in {phase}", SYNCHRONOUS["1 + 1"], fault=f"{phase}:{rank}:4:kill", schedule__max_staleness=2, run__checkpoint_every=1)
     runs.train("a checkpoint that fails", SYNCHRONOUS["1 + 1"], fault="checkpoint_write:0:60:error", schedule__max_staleness=2, run__checkpoint_every=1)
 
-    expected = runs.result("one rank")
+    expected = runs.bits("one rank")
     for name in [*SYNCHRONOUS, "staleness 0"]:
-        same(name, runs.result(name), expected)
+        same(name, runs.bits(name), expected)
     if expected:
         report.check("placement: weights move", len({h for _, h in expected[0]}) == ITERATIONS + 1, expected[0])
-        apart = metrics(folder, "1 + 1")
+        apart = runs.metrics("1 + 1")
         report.check("placement: on policy nothing is stale", all(m["staleness_max"] == 0 and m["first_ratio_max"] == 1 for m in apart), apart[-1])
         report.check("placement: hand-offs are timed where weights move", all("seconds_weight_handoff" in m for m in apart)
-                     and not any("seconds_weight_handoff" in m for m in metrics(folder, "colocated on 2 ranks")))
+                     and not any("seconds_weight_handoff" in m for m in runs.metrics("colocated on 2 ranks")))
         report.check("placement: idle shares where roles differ", all(0 <= m["idle_share_generator"] <= 1 and 0 <= m["idle_share_actor"] <= 1 for m in apart))
-        manifest = json.loads(read(folder / "2_+_1/manifest.json"))
+        manifest = json.loads(read(runs.out("2 + 1") + "/manifest.json"))
         report.check("placement: the manifest has the roles", [r["roles"] for r in manifest["rank_map"]] == [["generator"], ["generator"], ["actor"]],
                      manifest["rank_map"])
 
         bytes_of = [r["memory_plan_bytes"] for r in manifest["rank_map"]]
-        everything = json.loads(read(folder / "colocated_on_2_ranks/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
+        everything = json.loads(read(runs.out("colocated on 2 ranks") + "/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
         report.check("placement: ranks of one role need less memory than those of both", max(bytes_of) < everything, f"{bytes_of} {everything}")
 
     for staleness in (1, 2):
         name = f"one rank, {staleness} ahead"
-        ahead = runs.result(name)
+        ahead = runs.bits(name)
         if not ahead or not expected:
             continue
         report.check(f"placement: {name}: other weights than on policy", ahead[0][-1] != expected[0][-1], ahead[0])
         drawn = {k: {max(0, k - 1 - staleness)} for k in range(1, ITERATIONS + 1)}
-        report.check(f"placement: {name}: every iteration is drawn with its version", versions(folder, name) == drawn, versions(folder, name))
-        ages = [m["staleness_max"] for m in metrics(folder, name)]
+        report.check(f"placement: {name}: every iteration is drawn with its version", versions(runs, name) == drawn, versions(runs, name))
+        ages = [m["staleness_max"] for m in runs.metrics(name)]
         report.check(f"placement: {name}: as stale as it may be", ages == [min(k, staleness) for k in range(ITERATIONS)], ages)
-        depths = [m["queue_depth_max"] for m in metrics(folder, name)]
+        depths = [m["queue_depth_max"] for m in runs.metrics(name)]
         report.check(f"placement: {name}: what waits is counted", depths == [6 * min(staleness, ITERATIONS - k) for k in range(ITERATIONS)], depths)
         for where in AHEAD:
-            same(f"{where}, {staleness} ahead", runs.result(f"{where}, {staleness} ahead"), ahead)
+            same(f"{where}, {staleness} ahead", runs.bits(f"{where}, {staleness} ahead"), ahead)
     for name in [*others, "a judge with delays"]:
-        same(f"{name}, 2 + 1", runs.result(f"{name}, 2 + 1"), runs.result(name))
-    gaps = [m["log_prob_gap_max"] for m in metrics(folder, "a generator in bf16")]
+        same(f"{name}, 2 + 1", runs.bits(f"{name}, 2 + 1"), runs.bits(name))
+    gaps = [m["log_prob_gap_max"] for m in runs.metrics("a generator in bf16")]
     report.check("placement: a generator in bf16: the gap is told, and small", all(1e-7 < gap < 0.1 for gap in gaps), gaps)
 
     # Rank 0 generates and rank 1 trains, one ahead: iteration k is drawn with version k - 2.
@@ -170,26 +141,25 @@ with Folder() as folder:
     judged = {("assessment", 0, k, "training", 1, k) for k in range(1, ITERATIONS + 1)}
     weights = {("training", 1, k, "hand-off", rank, k) for k in range(1, ITERATIONS + 1) for rank in (0, 1)}
     used = {("hand-off", 0, max(0, k - 2), "generation", 0, k) for k in range(1, ITERATIONS + 1)}
-    found = arrows(folder, "1 + 1, 1 ahead")
+    found = arrows(runs, "1 + 1, 1 ahead")
     report.check("placement: the trace follows rollouts and weights along the mailboxes", found == drawn | judged | weights | used,
                  sorted(found ^ (drawn | judged | weights | used)))
-    shown = run(["report", folder / "1_+_1,_1_ahead", "--json"])
+    shown = run(["report", runs.out("1 + 1, 1 ahead"), "--json"])
     if report.check("placement: the report of a run ahead", shown.returncode == 0, shown.stderr):
         schedule = json.loads(shown.stdout)["schedules"][0]
         report.check("placement: its event graph takes no longer than the run", 0 < schedule["replayed_s"] <= 1.02 * schedule["measured_s"], schedule)
         largest = max(schedule["share"], key=schedule["share"].get)
         report.check("placement: it says what bounds the run", schedule["sentence"].startswith(f"{largest} bounds this run: "), schedule)
 
-    whole = folder / "one_rank,_2_ahead"
+    whole = runs.out("one rank, 2 ahead")
     bits = (hashes(whole), read(whole + "/rollouts.jsonl"))
-    same("a generator that is late", runs.result("a generator that is late"), bits)
+    same("a generator that is late", runs.bits("a generator that is late"), bits)
     for phase in killed:
         name = f"killed in {phase}"
-        struck = runs.started[name].result()
-        report.check(f"placement: {name}: the job ends", struck.returncode not in (0, 124), struck.returncode)
+        runs.died(name)
         runs.train(name, ONE_RANK if phase == "exchange" else SYNCHRONOUS["2 + 1"], schedule__max_staleness=2, run__checkpoint_every=1)
     for phase in killed:
-        same(f"killed in {phase}, gone on", runs.result(f"killed in {phase}"), bits)
+        same(f"killed in {phase}, gone on", runs.bits(f"killed in {phase}"), bits)
     failed = runs.started["a checkpoint that fails"].result()
     report.check("placement: a checkpoint that fails ends the job with 74", failed.returncode == 74 and "injected fault" in failed.stderr,
                  f"{failed.returncode} {failed.stderr}")

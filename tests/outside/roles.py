@@ -4,14 +4,13 @@ import json
 import os
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from processes import ranks_of, wait_for
-from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets, start
+from program import Folder, Report, lines, read, run, sets, start
+from runs import ONE_RANK, Runs, placed
 
 ITERATIONS = 4
 WATCHDOG_S = 2
-ONE_RANK = (1, {})
 # A critic, and a reference whose divergence prices the reward by a weight that moves: what one rank says decides what others learn.
 PPO = dict(algorithm__name="ppo", critic__path="policy", critic__learning_rate=3e-3, algorithm__kl="k3", algorithm__kl_coefficient=0.05,
            algorithm__kl_where="reward", algorithm__kl_target=0.01, algorithm__kl_horizon=50, reference__path="policy", reference__refresh_every=2)
@@ -34,36 +33,19 @@ FIVE = (5, dict(generator=1, actor=1, critic=1, reference=1, reward=1))
 report = Report()
 
 
-def placed(keys):
-    return {f"placement__{key}": value for key, value in keys.items()}
+class NetworkRuns(Runs):
+    """A run "NAME/first" begins what NAME goes on with."""
 
-
-class Runs:
-    """Runs of one deck, some at a time: a launcher mostly waits."""
-
-    def __init__(self, folder, deck):
-        self.folder, self.deck, self.started, self.pool = folder, deck, {}, ThreadPoolExecutor(4)
-
-    def out(self, name):
-        return self.folder / name.replace(" ", "_")
-
-    def train(self, name, case, after=None, fault="", **keys):
-        """`after`: runs that end before this one begins."""
-        def work():
-            for other in after or []:
-                self.started[other].result()
-            options = sets(**{"run__iterations": ITERATIONS, "eval__every": 0, **placed(case[1]), **keys})
-            return run(["train", self.deck, "--out", self.out(name.partition("/")[0]), "--quiet", "--progress", "none"] + options, ranks=case[0],
-                       environment={"MAXPLUS_CHECK_COLLECTIVES": "1", "MAXPLUS_FAULT": fault})
-        self.started[name] = self.pool.submit(work)
+    def train(self, name, case, **keys):
+        super().train(name, (case[0], placed(case[1])), to=name.partition("/")[0], **keys)
 
     def result(self, name):
         """Hashes of weights by iteration, of all tensors at the end, and rollouts; or nothing if the run failed."""
-        done, out = self.started[name].result(), self.out(name.partition("/")[0])
-        if not report.check(f"roles: {name} runs", done.returncode == 0, done.stderr):
+        found, out = self.bits(name), self.out(name)
+        if not found:
             return None
         listing = json.loads(run(["inspect", os.path.join(out, "checkpoints", f"iteration-{ITERATIONS:06d}.h5"), "--json"]).stdout)
-        return hashes(out), {t["name"]: t["hash"] for t in listing["tensors"]}, read(out + "/rollouts.jsonl")
+        return found[0], {t["name"]: t["hash"] for t in listing["tensors"]}, found[1]
 
 
 def same(name, found, expected):
@@ -117,8 +99,8 @@ def stands_still(folder, deck, victim, role, ranks, placement, keys):
 
 
 with Folder() as folder:
-    deck = folder.deck(LEARNING_DECK)
-    runs = Runs(folder, deck)
+    runs = NetworkRuns("roles", report, folder, run__iterations=ITERATIONS, eval__every=0)
+    deck = runs.deck
     runs.train("ppo", ONE_RANK, **PPO)
     runs.train("ppo, ahead", ONE_RANK, **PPO, schedule__max_staleness=1)
     for name, case in PPO_PLACES.items():
@@ -147,8 +129,7 @@ with Folder() as folder:
         same(name, runs.result(name), ahead)
     same("budget, mixed", runs.result("budget, mixed"), runs.result("budget"))
     for role in killed:
-        struck = runs.started[f"killed {role}/first"].result()
-        report.check(f"roles: killed {role}: the job ends", struck.returncode not in (0, 124), struck.returncode)
+        runs.died(f"killed {role}/first")
         same(f"killed {role}", runs.result(f"killed {role}"), expected)
     if expected and ahead:
         report.check("roles: the policy moves", len({h for _, h in expected[0]}) == ITERATIONS + 1 and ahead[0] != expected[0], expected[0])
@@ -191,7 +172,7 @@ with Folder() as folder:
                 report.check(f"roles: {name}: the critic of one rank", critics[0] == critics[1] and critics[0])
                 ages = [m["staleness_max"] for m in lines(runs.out(name) + "/metrics.jsonl") if m["iteration"] > 0]
                 report.check(f"roles: {name}: no token is older than it may be", max(ages) <= 2, ages)
-        report.check("roles: killed reward: the job ends", runs.started["killed reward/first"].result().returncode not in (0, 124))
+        runs.died("killed reward/first")
         same("killed reward", runs.result("killed reward"), runs.result("scored"))
         for role, ended in still.items():
             code, seconds, errors = ended.result()

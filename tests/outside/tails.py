@@ -1,55 +1,18 @@
 """Long tails: groups that are expected to be longest begin first ([generation] dispatch), which changes no bit; and more problems and
 rollouts are begun than are trained on ([schedule] over_provision_*): the same bits wherever they are drawn, the first by tokens drawn,
 every problem trained on once, through stops and kills; decks that are refused."""
-from concurrent.futures import ThreadPoolExecutor
 
-from program import Folder, LEARNING_DECK, Report, hashes, lines, read, run, sets
+from program import Folder, Report, hashes, run, sets
+from runs import ONE_RANK, Runs
 
 ITERATIONS, PROBLEMS, MEMBERS, LONGEST = 7, 6, 4, 24
 BEGUN, DRAWN = 9, 6  # problems and rollouts of each of a short round
-CHECKED = {"MAXPLUS_CHECK_COLLECTIVES": "1"}
 LONG_TAIL = dict(generation__force_length=7, generation__force_length_sigma=1)
 BOTH = dict(schedule__over_provision_problems=BEGUN / PROBLEMS, schedule__over_provision_rollouts=DRAWN / MEMBERS, generation__batch_rollouts=6)
 # A few problems that come again, and rows for a few rollouts.
 AGAIN = dict(data__max_number=2, data__max_target=3, generation__force_length_shared=0.9, generation__batch_rollouts=3)
 LONGEST_FIRST = dict(AGAIN, generation__dispatch='"longest_first"')
-ONE_RANK = (1, {})
 PLACES = {"2 ranks": (2, {}), "3 ranks": (3, {}), "2 + 1": (3, dict(placement__generator=2)), "one rank shared": (3, dict(placement__generator='"0-1"', placement__actor='"1-2"'))}
-
-
-class Runs:
-    """Runs of one deck, some at a time: a launcher mostly waits."""
-
-    def __init__(self, report, folder):
-        self.report, self.folder, self.deck, self.pool, self.started = report, folder, folder.deck(LEARNING_DECK), ThreadPoolExecutor(4), {}
-
-    def out(self, name):
-        return self.folder / name.replace(" ", "_").replace(",", "")
-
-    def begin(self, name, case, arguments, fault=""):
-        ranks, _ = case
-        self.started[name] = self.pool.submit(run, arguments, ranks=ranks, environment={**CHECKED, "MAXPLUS_FAULT": fault})
-
-    def train(self, name, case=ONE_RANK, fault="", to="", **keys):
-        keys = {"run__iterations": ITERATIONS, "eval__every": 0, **LONG_TAIL, **case[1], **keys}
-        self.begin(name, case, ["train", self.deck, "--out", self.out(to or name), "--quiet", "--progress", "none"] + sets(**keys), fault)
-
-    def bits(self, name, to=""):
-        done = self.started[name].result()
-        if not self.report.check(f"tails: {name}: runs", done.returncode == 0, done.stderr):
-            return None
-        return hashes(self.out(to or name)), read(self.out(to or name) + "/rollouts.jsonl")
-
-    def records(self, name):
-        return lines(self.out(name) + "/rollouts.jsonl")
-
-    def metrics(self, name):
-        return [m for m in lines(self.out(name) + "/metrics.jsonl") if m["iteration"] > 0]
-
-    def same(self, what, name, expected, to=""):
-        found = self.bits(name, to)
-        if found and expected:
-            self.report.check(f"tails: {what}", found == expected, f"weights {'differ' if found[0] != expected[0] else 'agree'}, rollouts {'differ' if found[1] != expected[1] else 'agree'}")
 
 
 def begin_dispatch(runs):
@@ -113,12 +76,11 @@ KILLS = {"generation": (PLACES["2 + 1"], 1, ONE_RANK), "training": (PLACES["2 ra
 def check_provision(report, runs):
     expected = runs.bits("both, 1 rank")
     for phase, (_, _, after) in KILLS.items():
-        struck = runs.started[f"killed in {phase}"].result()
-        report.check(f"tails: killed in {phase}: the job ends", struck.returncode not in (0, 124), struck.returncode)
+        runs.died(f"killed in {phase}")
         runs.train(f"gone on after {phase}", after, to=f"killed in {phase}", run__checkpoint_every=1, **BOTH)
     runs.bits("stopped")
     runs.train("gone on", PLACES["3 ranks"], to="stopped", **BOTH)
-    runs.begin("replayed", (2, {}), ["replay", runs.deck, runs.out("both, 1 rank") + "/rollouts.jsonl", "--out", runs.out("replayed"), "--quiet", "--progress", "none"]
+    runs.begin("replayed", 2, ["replay", runs.deck, runs.out("both, 1 rank") + "/rollouts.jsonl", "--out", runs.out("replayed"), "--quiet", "--progress", "none"]
                + sets(run__iterations=ITERATIONS, eval__every=0, **LONG_TAIL, **BOTH))
     for place in PLACES:
         runs.same(f"both: {place}: the bits of one rank", f"both, {place}", expected)
@@ -178,7 +140,7 @@ def check_refusals(report, runs):
 
 with Folder() as temporary:
     summary = Report()
-    all_runs = Runs(summary, temporary)
+    all_runs = Runs("tails", summary, temporary, run__iterations=ITERATIONS, eval__every=0, **LONG_TAIL)
     begin_provision(all_runs)
     begin_dispatch(all_runs)
     check_provision(summary, all_runs)

@@ -15,7 +15,8 @@ struct Trend {
 // Nothing where the metric has fewer than `least` values.
 std::optional<Trend> trend_of(const RunRecord& run, const char* metric, std::size_t least);
 
-// Some value is above the limit. Where drawing runs ahead of training (staleness) it is no fault and not looked at.
+// Some value is above the limit. Where drawing runs ahead of training (staleness), or computes in
+// another precision, it is no fault and not looked at.
 AlarmTest ever_above_on_policy(const char* metric, double limit);
 AlarmTest ever_below_on_policy(const char* metric, double limit);
 AlarmTest end_above(std::vector<const char*> summed, double limit);
