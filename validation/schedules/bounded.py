@@ -12,7 +12,6 @@ No token is older than two versions in any of them.
 
 Needs a quiet machine of two cores; takes about six minutes. Writes bounded.md beside this file.
 """
-import argparse
 import os
 import statistics
 import sys
@@ -22,8 +21,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
-from run import APART, DECK, QUICK  # noqa: E402  (these folders are known only now)
-from training import conclude_by, processor, train  # noqa: E402
+from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
+from turns import APART, DECK, QUICK, in_turns, pairs_asked  # noqa: E402
 
 ITERATIONS, FIRST, BOUND = 24, 4, 2
 CASE = APART + [f"run.iterations={ITERATIONS}", f"schedule.max_staleness={BOUND}", "generation.force_length=64", "generation.force_length_sigma=1", "generation.max_new_tokens=320",
@@ -44,9 +43,7 @@ def measure(deck, folder, keys):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--pairs", type=int, default=5)
-    pairs = options.parse_args().pairs
+    pairs = pairs_asked(__doc__)
     verdicts = []
     text = ["# Generation at its own pace", "", f"`python3 validation/schedules/bounded.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, 1 + 1 ranks, at most {BOUND} versions "
             "behind, lengths lognormal about 64 tokens; medians over runs of means over iterations, ms, schedules in turns.", "",
@@ -56,11 +53,7 @@ def main():
         with open(deck, "w", encoding="utf-8") as file:
             file.write(DECK.format(judge=QUICK))
         for title, (keys, (least, most), is_bound) in CASES.items():
-            runs = {name: [] for name in SCHEDULES}
-            for _ in range(pairs):
-                for name, more in SCHEDULES.items():
-                    runs[name].append(measure(deck, folder, keys + more))
-                    print(title, "|", name, "|", f"{runs[name][-1]['iteration']:.4f} s", flush=True)
+            runs = in_turns(title, SCHEDULES, pairs, lambda more, keys=keys: measure(deck, folder, keys + more))
             for name, found in runs.items():
                 period = [m["iteration"] for m in found]
                 text.append(f"| {title} | {name} | {1e3 * statistics.median(period):.0f} | {1e3 * min(period):.0f} | {1e3 * max(period):.0f} | "

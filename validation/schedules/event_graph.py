@@ -21,7 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
-from run import APART, DECK, QUICK  # noqa: E402  (these folders are known only now)
+from turns import APART, DECK, QUICK  # noqa: E402  (these folders are known only now)
 from training import PROGRAM, conclude_by, processor, train  # noqa: E402
 
 RANDOM_JUDGE = """import json, random, sys, time, zlib

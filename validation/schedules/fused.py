@@ -13,7 +13,6 @@ again at least 1.2. (With a third of those lengths judging took eight times as l
 
 Needs a quiet machine of two cores; takes about five minutes. Writes fused.md beside this file.
 """
-import argparse
 import os
 import statistics
 import sys
@@ -23,8 +22,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
-from run import DECK, SLOW_JUDGE  # noqa: E402  (these folders are known only now)
-from training import conclude_by, processor, train  # noqa: E402
+from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
+from turns import DECK, SLOW_JUDGE, in_turns, pairs_asked  # noqa: E402
 
 ITERATIONS, FIRST, RANKS, PROBLEMS, MEMBERS, WORKERS, JUDGE_S = 9, 3, 2, 8, 4, 4, 0.2
 JUDGE = f'verifier = "command"\ncommand = ["python3", "./slow_judge.py"]\nworkers = {WORKERS}'
@@ -48,11 +47,7 @@ def makespan(generation):
 
 
 def case(title, lengths, deck, folder, pairs, text):
-    runs = {name: [] for name in SCHEDULES}
-    for _ in range(pairs):
-        for name, keys in SCHEDULES.items():
-            runs[name].append(measure(deck, folder, lengths + keys))
-            print(title, "|", name, "|", f"{runs[name][-1]['iteration']:.4f} s", flush=True)
+    runs = in_turns(title, SCHEDULES, pairs, lambda keys: measure(deck, folder, lengths + keys))
     text += ["", f"## {title}", "", "| schedule | iteration, ms | least | most | G | A | drawing | T |", "|---|---|---|---|---|---|---|---|"]
     for name, found in runs.items():
         period = [m["iteration"] for m in found]
@@ -62,9 +57,7 @@ def case(title, lengths, deck, folder, pairs, text):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--pairs", type=int, default=5)
-    pairs = options.parse_args().pairs
+    pairs = pairs_asked(__doc__)
     verdicts = []
     text = ["# Judging while drawing", "", f"`python3 validation/schedules/fused.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, {RANKS} ranks that do everything, "
             f"a judge of {1e3 * JUDGE_S:.0f} ms with {WORKERS} workers a rank; medians, schedules in turns."]

@@ -29,7 +29,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
-from run import DECK, QUICK  # noqa: E402  (these folders are known only now)
+from turns import DECK, QUICK  # noqa: E402  (these folders are known only now)
 from training import conclude_by, processor, train  # noqa: E402
 
 PROBLEMS, MEMBERS, LONGEST, BUDGET, TOLERANCE = 4, 4, 192, 48, 0.15

@@ -13,7 +13,6 @@ the stages that were measured in it holds within 10 %.
 
 Needs a quiet machine of two cores; takes about ten minutes. Writes results.md beside this file.
 """
-import argparse
 import os
 import statistics
 import sys
@@ -22,49 +21,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from training import conclude_by, processor, train  # noqa: E402  (the folder above is known only now)
+sys.path.insert(0, HERE)
+from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
+from turns import APART, DECK, QUICK, SLOW, SLOW_JUDGE, in_turns, pairs_asked  # noqa: E402
 
 ITERATIONS, FIRST = 12, 3  # periods are medians from this iteration to the last that is drawn beside a training
-DECK = """
-title = "schedules"
-[run]
-seed = 3
-checkpoint_every = 0
-log_rollouts = "none"
-out = "out"
-[model]
-family = "llama"
-width = 128
-layers = 4
-heads = 4
-kv_heads = 2
-ffn_width = 384
-context = 160
-[data]
-task = "operators"
-[reward]
-{judge}
-[generation]
-problems_per_iteration = 8
-group_size = 4
-max_new_tokens = 64
-force_length = 64
-[algorithm]
-name = "grpo"
-[optimizer]
-learning_rate = 1e-4
-micro_batch_tokens = 1024
-[eval]
-every = 0
-"""
-QUICK = 'verifier = "random"\nprobability = 0.5'
-SLOW = 'verifier = "command"\ncommand = ["python3", "./slow_judge.py"]\nworkers = 32'
-SLOW_JUDGE = """import json, sys, time, zlib
-for line in sys.stdin:
-    time.sleep(0.2)
-    print(json.dumps({"reward": zlib.crc32(json.loads(line)["response"].encode()) % 2}), flush=True)
-"""
-APART = ["placement.generator=1", "placement.actor=1"]
 SCHEDULES = {"synchronous, both ranks do everything": [], "synchronous, 1 + 1 ranks": APART, "one ahead, 1 + 1 ranks": APART + ["schedule.max_staleness=1"]}
 # To balance the stages: rows decoded together make generation faster, epochs make training longer.
 ROWS, EPOCHS = (64, 32, 16, 8, 4, 2, 1), range(1, 11)
@@ -97,11 +58,7 @@ def case(title, judge, folder, pairs, verdicts, gains):
     with open(deck, "w", encoding="utf-8") as file:
         file.write(DECK.format(judge=judge))
     keys = balance(deck, folder)
-    runs = {name: [] for name in SCHEDULES}
-    for _ in range(pairs):
-        for name, more in SCHEDULES.items():
-            runs[name].append(measure(deck, folder, "run", keys + more))
-            print(title, "|", name, "|", f"{runs[name][-1]['iteration']:.4f} s", flush=True)
+    runs = in_turns(title, SCHEDULES, pairs, lambda more: measure(deck, folder, "run", keys + more))
     text = ["", f"## {title}", "", f"Stages balanced by `{' '.join(keys)}`.", "", "| schedule | period, ms | least | most | G | A | T | predicted |",
             "|---|---|---|---|---|---|---|---|"]
     for name, found in runs.items():
@@ -121,9 +78,7 @@ def case(title, judge, folder, pairs, verdicts, gains):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--pairs", type=int, default=5)
-    pairs = options.parse_args().pairs
+    pairs = pairs_asked(__doc__)
     verdicts = []
     text = ["# Generation ahead of training", "", f"`python3 validation/schedules/run.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, "
             "2 ranks, lengths forced to 64 tokens; medians, schedules in turns."]
