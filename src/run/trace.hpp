@@ -1,7 +1,8 @@
 #pragma once
 // Where the time of every rank went: spans of stages, written as Chrome trace events (trace.json opens in Perfetto).
 //
-// Clocks of ranks are aligned at the start, when all leave one barrier.
+// Clocks of ranks are aligned at the start: ranks of one node share a clock, others know its difference from rank 0's to
+// half the time of a message, so that no arrow runs back in time.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +15,7 @@ namespace maxplus {
 
 class Trace {
  public:
-  // Collective: the moment of return is time 0 on every rank.
+  // Collective: time 0 is one moment for all ranks.
   explicit Trace(const Communicator& world);
 
   // A span that ends with the object. `role` and `stage` are string literals.
