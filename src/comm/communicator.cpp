@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "comm/call_record.hpp"
 #include "comm/checked_count.hpp"
+#include "comm/signature.hpp"
 
 namespace maxplus {
 
@@ -20,53 +21,6 @@ namespace {
 constexpr std::size_t kLargestPiece = std::size_t{512}
                                       << 20;     // MPI libraries have faults near 2^31; we stay well below
 constexpr int kTagRing = 11, kTagExchange = 12;  // the table of tags of this layer; all < 32768
-
-// What every rank must agree on before a collective starts. Numbers only, so that it travels as three of them.
-struct Signature {
-  enum class Call : std::int64_t {
-    barrier,
-    broadcast,
-    sum,
-    maximum,
-    minimum,
-    gather_all,
-    exchange,
-    gather_all_in_place,
-    require_equal,
-    split
-  };
-  enum class Type : std::int64_t { none, byte, f64, i64 };
-  Call call;
-  std::int64_t bytes;  // 0 where ranks may differ
-  Type type;
-  std::int64_t detail;  // a root
-};
-
-const char* name_of(Signature::Call call) {
-  switch (call) {
-    case Signature::Call::barrier: return "barrier";
-    case Signature::Call::broadcast: return "broadcast";
-    case Signature::Call::sum: return "sum";
-    case Signature::Call::maximum: return "maximum";
-    case Signature::Call::minimum: return "minimum";
-    case Signature::Call::gather_all: return "gather_all";
-    case Signature::Call::exchange: return "exchange";
-    case Signature::Call::gather_all_in_place: return "gather_all_in_place";
-    case Signature::Call::require_equal: return "require_equal";
-    case Signature::Call::split: return "split";
-  }
-  return "?";
-}
-
-const char* name_of(Signature::Type type) {
-  switch (type) {
-    case Signature::Type::none: return "no data";
-    case Signature::Type::byte: return "bytes";
-    case Signature::Type::f64: return "f64";
-    case Signature::Type::i64: return "i64";
-  }
-  return "?";
-}
 
 std::size_t total(std::span<const std::size_t> bytes) {
   std::size_t sum = 0;
@@ -102,6 +56,8 @@ struct Communicator::Impl {
   void adopt(MPI_Comm fresh);
   void compare_signatures(const Signature& mine) const;
   void compare_exchange(std::span<const std::size_t> send, std::span<const std::size_t> receive) const;
+  template <class Piece>  // Piece(data, count)
+  void in_pieces(char* data, std::size_t bytes, Piece pass) const;
   void broadcast_pieces(char* data, std::size_t bytes, int root) const;
   void send_receive(const char* send, std::size_t send_bytes, int to, char* receive, std::size_t receive_bytes,
                     int from, int tag) const;
@@ -112,17 +68,20 @@ struct Communicator::Impl {
 
 namespace {
 
+enum class Comparing { off, on };  // of what ranks begin at different times, nothing is compared
+
 // One collective from its first check to its last byte: owner, record, signature, traffic.
 class Scope {
  public:
   template <class Impl>
-  Scope(Impl& impl, const Signature& signature, std::size_t sent) : traffic_(impl.traffic), record_(impl.record) {
+  Scope(Impl& impl, const Signature& signature, std::size_t sent, Comparing comparing = Comparing::on)
+      : traffic_(impl.traffic), record_(impl.record) {
     MAXPLUS_REQUIRE(std::this_thread::get_id() == impl.owner,
                     fmt::format("{} on the communicator '{}' by a thread that does not own it",
                                 maxplus::name_of(signature.call), impl.name));
     record_.begin(maxplus::name_of(signature.call), signature.bytes);
     if (impl.size > 1) {
-      impl.compare_signatures(signature);
+      if (comparing == Comparing::on) impl.compare_signatures(signature);
       start_ = MPI_Wtime();
       traffic_.bytes_sent += static_cast<std::int64_t>(sent);
     }
@@ -198,10 +157,13 @@ void Communicator::Impl::compare_exchange(std::span<const std::size_t> send,
   throw Error(ExitCode::software, Fault{"", found, "equal sizes on both sides", "report this as a bug"});
 }
 
+template <class Piece>
+void Communicator::Impl::in_pieces(char* data, std::size_t bytes, Piece pass) const {
+  for (std::size_t at = 0; at < bytes; at += piece) pass(data + at, checked_count(std::min(piece, bytes - at)));
+}
+
 void Communicator::Impl::broadcast_pieces(char* data, std::size_t bytes, int root) const {
-  for (std::size_t at = 0; at < bytes; at += piece) {
-    check(MPI_Bcast(data + at, checked_count(std::min(piece, bytes - at)), MPI_BYTE, root, comm), "MPI_Bcast");
-  }
+  in_pieces(data, bytes, [&](char* at, int count) { check(MPI_Bcast(at, count, MPI_BYTE, root, comm), "MPI_Bcast"); });
 }
 
 // Both directions in step, piece by piece; the side that is finished first meets MPI_PROC_NULL. Every rank walks the
@@ -310,6 +272,22 @@ void Communicator::broadcast(void* data, std::size_t bytes, int root) const {
   const Scope scope(*impl_, {Signature::Call::broadcast, static_cast<std::int64_t>(bytes), Signature::Type::byte, root},
                     sent);
   if (size() > 1) impl_->broadcast_pieces(static_cast<char*>(data), bytes, root);
+}
+
+Pending Communicator::begin_broadcast(void* data, std::size_t bytes, int root) const {
+  MAXPLUS_REQUIRE(root >= 0 && root < size(), fmt::format("root {} of {} ranks", root, size()));
+  Pending pending(impl_->name);
+  const std::size_t sent = rank() == root ? bytes * static_cast<std::size_t>(size() - 1) : 0;
+  const Scope scope(*impl_,
+                    {Signature::Call::begin_broadcast, static_cast<std::int64_t>(bytes), Signature::Type::byte, root},
+                    sent, Comparing::off);
+  if (size() == 1) return pending;
+  impl_->in_pieces(static_cast<char*>(data), bytes, [&](char* at, int count) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    impl_->check(MPI_Ibcast(at, count, MPI_BYTE, root, impl_->comm, &request), "MPI_Ibcast");
+    pending.add(request);
+  });
+  return pending;
 }
 
 namespace {

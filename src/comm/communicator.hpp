@@ -15,6 +15,8 @@
 
 #include <mpi.h>
 
+#include "comm/pending.hpp"
+
 namespace maxplus {
 
 // What this rank has sent, counted as if every receiver got it straight from the one that had it: a broadcast costs its
@@ -58,6 +60,9 @@ class Communicator {
 
   void barrier() const;
   void broadcast(void* data, std::size_t bytes, int root) const;
+  // The same while ranks go on: nobody waits for who begins later, and `data` is MPI's until it is done on this rank.
+  // Ranks begin such calls and other collectives of this group in one order; the check mode compares nothing here.
+  Pending begin_broadcast(void* data, std::size_t bytes, int root) const;
   void sum(std::span<double> values)
       const;  // in rank order on rank 0, then broadcast: bits do not depend on MPI's algorithm
   void sum(std::span<std::int64_t> values) const;
