@@ -322,6 +322,12 @@ void visit(ScheduleTable& t, KeyVisitor& v) {
               "with the "
               "newest there is, at most max_staleness old, rollouts that are under way are interrupted for it")
             .one_of({"exact", "bounded"}));
+  v.key(&t.weight_buffers,
+        Facts("weight_buffers",
+              "of ranks that only draw, ahead of training; 2: new weights come into a second one while they draw; 1: "
+              "between two drawings, which saves its memory")
+            .from(1, 2)
+            .may_change());
   v.key(&t.token_budget,
         Facts("token_budget",
               "new tokens that a rollout gets in one iteration; one that has not ended then goes on in the next, with "

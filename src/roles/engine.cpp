@@ -12,6 +12,7 @@ namespace {
 
 enum ArenaIndex : std::size_t {
   kWeights,
+  kSecondWeights,
   kPacked,
   kActivations,
   kGradients,
@@ -25,9 +26,19 @@ enum ArenaIndex : std::size_t {
   kCriticMoments,
   kArenas
 };
-constexpr const char* kArenaNames[kArenas] = {
-    "weights",         "packed weights", "activations",  "gradients", "optimizer moments", "generation (keys, values)",
-    "copy that draws", "reference",      "reward model", "critic",    "critic gradients",  "critic moments"};
+constexpr const char* kArenaNames[kArenas] = {"weights",
+                                              "weights that arrive",
+                                              "packed weights",
+                                              "activations",
+                                              "gradients",
+                                              "optimizer moments",
+                                              "generation (keys, values)",
+                                              "copy that draws",
+                                              "reference",
+                                              "reward model",
+                                              "critic",
+                                              "critic gradients",
+                                              "critic moments"};
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
@@ -105,6 +116,7 @@ Engine::Parts::Parts(const EngineShape& shape, const Stream& stream, Arenas& are
   MAXPLUS_REQUIRE(shape.has_policy || (!shape.optimizer && !shape.generation), "the policy draws and is trained");
   if (shape.has_policy) {
     weights.emplace(shape.model, *arenas.arena[kWeights]);
+    if (shape.second_weights) second_weights.emplace(shape.model, *arenas.arena[kSecondWeights]);
     policy.emplace(*weights, shape.optimizer ? Transformer::Use::training : Transformer::Use::inference,
                    shape.optimizer ? shape.arithmetic : shape.drawing.value_or(shape.arithmetic),
                    draws_from_copy(shape) ? without_drawing(shape.limits) : shape.limits, stream,

@@ -38,6 +38,7 @@ struct EngineShape {
   TransformerLimits limits;
   std::optional<Generator::Limits> generation;  // absent: nothing is drawn
   std::optional<OptimizerTable> optimizer;      // absent: nothing is trained
+  bool second_weights = false;                  // room for the next version, which comes while this rank draws
   struct Critic {
     ModelConfig model;
     OptimizerTable optimizer;
@@ -79,6 +80,7 @@ class Engine {
   Stream& stream() { return stream_; }
   // Of a rank that has the policy.
   WeightSet& weights() { return *parts_->weights; }
+  WeightSet* second_weights() { return parts_->second_weights ? &*parts_->second_weights : nullptr; }
   Transformer& policy() { return *parts_->policy; }
   Generator& generator() { return *parts_->generator; }
   // What draws in an arithmetic of its own, after the weights have changed; nothing where all use one.
@@ -115,7 +117,7 @@ class Engine {
   double load(Frozen& frozen, std::shared_ptr<const WeightSource> source);
   struct Parts {
     Parts(const EngineShape& shape, const Stream& stream, Arenas& arenas, int data_rank, int data_ranks);
-    std::optional<WeightSet> weights;
+    std::optional<WeightSet> weights, second_weights;
     std::optional<Transformer> policy;
     std::optional<Transformer> drawing;  // of the same weights
     std::optional<Trainer> trainer;

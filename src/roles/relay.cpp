@@ -24,6 +24,10 @@ void Relay::pass(void* data, std::size_t bytes) const {
   if (group_.size() > 1) group_.broadcast(data, bytes, giver_);
 }
 
+Pending Relay::begin_pass(void* data, std::size_t bytes) const {
+  return group_.size() > 1 ? group_.begin_broadcast(data, bytes, giver_) : Pending();
+}
+
 void Relay::pass(std::vector<std::byte>* bytes) const {
   std::uint64_t count = bytes->size();
   pass(&count, sizeof count);

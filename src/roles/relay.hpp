@@ -22,6 +22,8 @@ class Relay {
 
   // Collective over the ranks that hold or want it: `bytes` bytes at `data`, the same number on each.
   void pass(void* data, std::size_t bytes) const;
+  // The same in the background (Communicator::begin_broadcast).
+  Pending begin_pass(void* data, std::size_t bytes) const;
   // The same of a length that takers do not know.
   void pass(std::vector<std::byte>* bytes) const;
   void pass(std::string* text) const;

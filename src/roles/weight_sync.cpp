@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 #include <array>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -29,17 +30,46 @@ void require_same(const std::string& mine, const std::string& of_giver, const st
 
 }  // namespace
 
-void hand_off_weights(const Relay& relay, WeightSet& weights, std::int64_t version) {
-  if (!relay.is_needed()) return;
-  relay.pass(weights.all().data(), weights.all().bytes());
+WeightHandOff::WeightHandOff(const Relay& relay, WeightSet& weights, WeightSet* second, bool overlaps)
+    : relay_(relay), weights_(weights), second_(second), overlaps_(overlaps) {
+  MAXPLUS_REQUIRE(!overlaps || !relay.takes() || second != nullptr, "a taker has a second set of weights");
+}
+
+void WeightHandOff::begin() {
+  if (!overlaps_ || begun_ || !relay_.is_needed()) return;
+  begun_ = true;
+  const TensorView moved = relay_.takes() ? second_->all() : weights_.all();
+  arriving_ = relay_.begin_pass(moved.data(), moved.bytes());
+  if (relay_.gives()) hash_ = weights_.hash();
+}
+
+bool WeightHandOff::has_arrived() { return !begun_ || !relay_.takes() || arriving_.is_done(); }
+
+void WeightHandOff::finish(std::int64_t version) {
+  if (!relay_.is_needed()) return;
+  begin();
+  if (overlaps_) {
+    arriving_.wait();
+  } else {
+    relay_.pass(weights_.all().data(), weights_.all().bytes());
+    if (relay_.gives()) hash_ = weights_.hash();
+  }
+  begun_ = false;
   std::int64_t published = version;
-  std::string hash = relay.gives() ? weights.hash() : "";
-  relay.pass(&published, sizeof published);
-  relay.pass(&hash);
-  if (!relay.takes()) return;
+  std::string hash = hash_;
+  relay_.pass(&published, sizeof published);
+  relay_.pass(&hash);
+  if (!relay_.takes()) return;
   MAXPLUS_REQUIRE(published == version,
                   fmt::format("policy version {} was published where {} was expected", published, version));
-  require_same(weights.hash(), hash, fmt::format("the weights of version {}", version));
+  if (overlaps_) std::memcpy(weights_.all().data(), second_->all().data(), weights_.all().bytes());
+  require_same(weights_.hash(), hash, fmt::format("the weights of version {}", version));
+}
+
+void WeightHandOff::abandon() {
+  begin();
+  arriving_.wait();
+  begun_ = false;
 }
 
 void hand_off_copy(const Relay& relay, const ModelConfig& config, const WeightSet* policy, WeightSet* copy,

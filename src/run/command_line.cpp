@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 
 #include <fmt/format.h>
@@ -194,7 +195,8 @@ void add_advantage(Options& options, AdvantageOptions& a) {
 void add_own(Options& options, CommandLine& line) {
   switch (line.command) {
     case Command::train:
-      options.flag("--check", "print the effective deck and the plan, start nothing",
+      options.flag("--check",
+                   "print the effective deck and the plan, start nothing; started on ranks, also their nodes and cores",
                    [&] { line.mode = TrainMode::check; });
       options.whole("--ranks", "plan for so many ranks, with --check", 1, 1'000'000,
                     [&](std::int64_t n) { line.ranks = static_cast<int>(n); });
@@ -330,7 +332,7 @@ std::string verifier_of(const std::vector<std::string>& arguments) {
 
 bool needs_ranks(const CommandLine& line) {
   switch (line.command) {
-    case Command::train: return line.mode == TrainMode::run;
+    case Command::train: return line.mode == TrainMode::run || (!line.ranks && launcher_ranks() > 1);
     case Command::eval:
     case Command::generate:
     case Command::logprob:
@@ -374,13 +376,21 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
-int launcher_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+namespace {
+
+int first_number(std::initializer_list<const char*> variables, int otherwise) {
+  for (const char* name : variables) {
     const char* text = std::getenv(name);
     if (!text) continue;
-    if (const auto rank = number_of<int>(text)) return *rank;
+    if (const auto number = number_of<int>(text)) return *number;
   }
-  return 0;
+  return otherwise;
 }
+
+}  // namespace
+
+int launcher_rank() { return first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}, 0); }
+
+int launcher_ranks() { return first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1); }
 
 }  // namespace maxplus

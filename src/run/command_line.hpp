@@ -77,7 +77,8 @@ struct CommandLine {
   enum class Events { none, tensorboard } events = Events::none;    // of report
 };
 
-// Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train --check`).
+// Whether the command's work is shared by the ranks of MPI; the others never call MPI_Init (nor does `train --check`
+// without a launcher of several ranks).
 bool needs_ranks(const CommandLine& line);
 std::string command_name(Command command);
 
@@ -87,5 +88,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments);
 // This process's rank as its launcher tells it in the environment, before MPI is started: who prints. 0 without a
 // launcher.
 int launcher_rank();
+// How many there are, likewise; 1 without a launcher.
+int launcher_ranks();
 
 }  // namespace maxplus

@@ -104,8 +104,8 @@ void write_lines(const CommandLine& line, const std::vector<std::string>& lines)
                 Fault{path.string(), "could not be written", "a folder that can be written", ""});
 }
 
-std::string check_text(const CommandLine& line) {
-  const int ranks = line.ranks.value_or(1);
+// `places`: of the ranks that a launcher has started; empty without one.
+std::string check_text(const CommandLine& line, int ranks, const std::vector<RankPlace>& places) {
   const Deck deck = checked_deck(line, DeckUse::train, ranks);
   const std::unique_ptr<Algorithm> algorithm = make_algorithm(deck.algorithm, deck.generation.max_new_tokens);
   RunInputs inputs = open_inputs(deck, InputsFor::training, nullptr);
@@ -117,7 +117,7 @@ std::string check_text(const CommandLine& line) {
   std::string text = effective_deck(deck) + "\n";
   for (const std::string& note : inputs.notes) text += "# " + note + "\n";
   for (const std::string& sentence : algorithm->describe()) text += "# " + sentence + "\n";
-  const std::string table = role_table(deck, role_map_of(deck, ranks), engine_shape(deck, inputs));
+  const std::string table = role_table(deck, role_map_of(deck, ranks), engine_shape(deck, inputs), places);
   for (std::size_t at = 0, end; at < table.size(); at = end + 1) {
     end = table.find('\n', at);
     text += "# " + table.substr(at, end - at) + "\n";
@@ -158,7 +158,7 @@ int run_alone(const CommandLine& line) {
       return 0;
     case Command::train: {
       const DeviceRuntime runtime;
-      std::fputs(check_text(line).c_str(), stdout);
+      if (launcher_rank() == 0) std::fputs(check_text(line, line.ranks.value_or(1), {}).c_str(), stdout);
       return 0;
     }
     case Command::tokenize:
@@ -199,6 +199,11 @@ int run_on_ranks(const CommandLine& line, const MpiEnvironment& mpi, const Commu
   switch (line.command) {
     case Command::train:
     case Command::replay: {
+      if (line.mode == TrainMode::check) {
+        const std::string text = check_text(line, world.size(), places_of_ranks(world));
+        if (speaks) std::fputs(text.c_str(), stdout);
+        return 0;
+      }
       const DeckUse use = line.command == Command::train ? DeckUse::train : DeckUse::replay;
       TrainingOptions options;
       options.scheduler_seconds_left = seconds_left;

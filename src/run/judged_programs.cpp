@@ -65,8 +65,8 @@ bool may_start_programs(const CommandLine& line) {
 }  // namespace
 
 std::shared_ptr<const Broker> broker_for(const CommandLine& line) {
-  const bool judges =
-      line.command == Command::train || line.command == Command::replay || line.command == Command::eval;
+  const bool judges = (line.command == Command::train && line.mode != TrainMode::check) ||
+                      line.command == Command::replay || line.command == Command::eval;
   return judges && may_start_programs(line) ? std::make_shared<const Broker>() : nullptr;
 }
 

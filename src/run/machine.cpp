@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <limits>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -61,6 +62,17 @@ std::int64_t resident_peak_bytes() {
 
 double unix_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::vector<RankPlace> places_of_ranks(const Communicator& world) {
+  const std::string mine = MpiEnvironment::host_name() + "\n" + core_list();
+  std::vector<RankPlace> places;
+  for (const auto& bytes : world.gather_all(std::as_bytes(std::span<const char>(mine.data(), mine.size())))) {
+    const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t end = text.find('\n');
+    places.push_back({text.substr(0, end), text.substr(end + 1)});
+  }
+  return places;
 }
 
 Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads) {

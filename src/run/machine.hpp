@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "comm/environment.hpp"
@@ -17,6 +18,12 @@ std::string core_list();             // the same by number: "0-3,6"
 std::int64_t resident_bytes();       // now
 std::int64_t resident_peak_bytes();  // highest since the start
 double unix_time();
+
+// Where each rank of a job runs.
+struct RankPlace {
+  std::string host, cores;  // cores as core_list()
+};
+std::vector<RankPlace> places_of_ranks(const Communicator& world);  // collective
 
 // Threads may spin only where every thread of the node has a core.
 Stream::Waiting waiting_for(const MpiEnvironment& mpi, int threads);

@@ -125,17 +125,14 @@ void Recorder::open_folder() {
 }
 
 void Recorder::gather_ranks() {
-  const std::string mine = MpiEnvironment::host_name() + "\n" + core_list();
-  const auto bytes = world_.gather_all(std::as_bytes(std::span<const char>(mine.data(), mine.size())));
+  const std::vector<RankPlace> places = places_of_ranks(world_);
   std::set<std::string> hosts;
   nlohmann::ordered_json map = nlohmann::ordered_json::array();
-  for (std::size_t r = 0; r < bytes.size(); ++r) {
-    const std::string text(reinterpret_cast<const char*>(bytes[r].data()), bytes[r].size());
-    const std::string host = text.substr(0, text.find('\n'));
-    hosts.insert(host);
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    hosts.insert(places[r].host);
     map.push_back({{"rank", r},
-                   {"host", host},
-                   {"cores", text.substr(host.size() + 1)},
+                   {"host", places[r].host},
+                   {"cores", places[r].cores},
                    {"roles", roles_of(deck_, groups_.map(), static_cast<int>(r))}});
   }
   nodes_ = static_cast<int>(hosts.size());

@@ -170,13 +170,18 @@ std::vector<Role> roles_apart(const Deck& deck, const RoleMap& map) {
   return roles;
 }
 
-EngineShape shape_of_rank(EngineShape shape, const RoleMap& map, int rank) {
+bool hands_off_beside(const Deck& deck, const RoleMap& map) {
+  return deck.schedule.weight_buffers == 2 && schedule_kind(deck, map).max_staleness > 0;
+}
+
+EngineShape shape_of_rank(const Deck& deck, EngineShape shape, const RoleMap& map, int rank) {
   shape.has_policy = map.generates(rank) || map.trains(rank);
   if (!map.generates(rank)) {
     shape.generation.reset();
     shape.limits.extend_tokens = shape.limits.extend_rows = 0;
   }
   if (!map.trains(rank)) shape.optimizer.reset();
+  shape.second_weights = map.generates(rank) && !map.trains(rank) && hands_off_beside(deck, map);
   if (!map.has(Role::reward, rank)) shape.reward_model.reset();
   if (!map.has(Role::reference, rank)) shape.reference.reset();
   if (!map.has(Role::critic, rank)) shape.critic.reset();
@@ -199,9 +204,23 @@ std::string slices_table(const RoleMap& map, Role role, const std::vector<int>& 
   return join(parts, ", ");
 }
 
+// A line a host: its ranks with their roles and cores.
+std::string places_table(const Deck& deck, const RoleMap& map, const std::vector<RankPlace>& places) {
+  std::map<std::string, std::vector<std::string>> on_host;
+  for (int r = 0; r < map.ranks(); ++r) {
+    const RankPlace& place = places[static_cast<std::size_t>(r)];
+    on_host[place.host].push_back(
+        fmt::format("rank {} ({}) cores {}", r, join(roles_of(deck, map, r), " and "), place.cores));
+  }
+  std::string text;
+  for (const auto& [host, ranks] : on_host) text += fmt::format("node {}: {}\n", host, join(ranks, "; "));
+  return text;
+}
+
 }  // namespace
 
-std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& shape) {
+std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& shape,
+                       const std::vector<RankPlace>& places) {
   std::map<std::string, std::vector<int>> ranks_of;  // by roles
   for (int r = 0; r < map.ranks(); ++r) ranks_of[join(roles_of(deck, map, r), " and ")].push_back(r);
   std::string text = fmt::format("ranks {}\n", map.ranks());
@@ -214,12 +233,14 @@ std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& 
     if (map.has(Role::critic, first) && has_role(deck, Role::critic) && map.is_apart(Role::critic))
       text += fmt::format("  slices of a critic's step: {}\n", slices_table(map, Role::critic, ranks, slices));
     const int actors = map.trains(first) ? static_cast<int>(map.actors().size()) : 1;
-    const MemoryPlan plan = Engine::plan(shape_of_rank(shape, map, first), map.place(Role::actor, first), actors);
+    const MemoryPlan plan = Engine::plan(shape_of_rank(deck, shape, map, first), map.place(Role::actor, first), actors);
     for (const std::string& line : split(plan.table(), '\n')) {
       if (!line.empty()) text += fmt::format("  {}\n", line);
     }
   }
-  return text + "nodes and cores of the ranks are the launcher's choice; manifest.json tells them\n";
+  if (!places.empty()) return text + places_table(deck, map, places);
+  return text +
+         "nodes and cores are the launcher's choice: it shows them if it starts this with --check on the ranks\n";
 }
 
 }  // namespace maxplus

@@ -9,6 +9,7 @@
 #include "parallel/role_map.hpp"
 #include "plan/schedule.hpp"
 #include "roles/engine.hpp"
+#include "run/machine.hpp"
 #include "run/trace_file.hpp"
 
 namespace maxplus {
@@ -36,10 +37,15 @@ std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank
 // home.
 std::vector<Role> roles_apart(const Deck& deck, const RoleMap& map);
 
-// What a rank with these roles builds of the whole.
-EngineShape shape_of_rank(EngineShape shape, const RoleMap& map, int rank);
+// Whether weights come to ranks that only draw while they draw: into a second buffer.
+bool hands_off_beside(const Deck& deck, const RoleMap& map);
 
-// For people: a line for ranks of the same roles, each with its memory.
-std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& shape);
+// What a rank with these roles builds of the whole.
+EngineShape shape_of_rank(const Deck& deck, EngineShape shape, const RoleMap& map, int rank);
+
+// For people: a line for ranks of the same roles, each with its memory, and where the ranks are. `places`: of each
+// rank; empty: not known.
+std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& shape,
+                       const std::vector<RankPlace>& places);
 
 }  // namespace maxplus

@@ -1,8 +1,8 @@
 #pragma once
 // Where the time of every rank went: spans of stages, written as Chrome trace events (trace.json opens in Perfetto).
 //
-// Clocks of ranks are aligned at the start: ranks of one node share a clock, others know its difference from rank 0's to
-// half the time of a message, so that no arrow runs back in time.
+// Clocks of ranks are aligned at the start: ranks of one node share a clock, others know its difference from rank 0's
+// to half the time of a message, so that no arrow runs back in time.
 
 #include <cstdint>
 #include <string>

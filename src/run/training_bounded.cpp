@@ -33,14 +33,15 @@ Collected TrainingRun::collect_bounded(std::int64_t needed, const StopRequest& s
   return drawn;
 }
 
-// This rank pulls the bell when its share of what is needed has ended, and parks the rest when all have pulled it.
+// This rank pulls the bell when its share of what is needed has ended, and parks the rest when all have pulled it and
+// the newer weights are here.
 void TrainingRun::pull_when_drawn(std::span<const GenerationRequest> requests, const Round& round, GenerationRule* rule,
                                   RequestDone* done) {
   std::vector<bool> is_needed;
   for (const GenerationRequest& request : requests) is_needed.push_back(request.ids.front().iteration <= round.needed);
   const auto open = std::make_shared<std::ptrdiff_t>(std::count(is_needed.begin(), is_needed.end(), true));
   if (*open == 0) bell_->pull();
-  rule->pause = [this] { return bell_->has_rung(); };
+  rule->pause = [this] { return bell_->has_rung() && hand_off_->has_arrived(); };
   *done = [this, open, is_needed = std::move(is_needed), judge = std::move(*done)](std::size_t request,
                                                                                    std::span<const Rollout> group) {
     if (judge) judge(request, group);

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "io/fault_hook.hpp"
-#include "roles/weight_sync.hpp"
 #include "run/over_provision.hpp"
 #include "run/role_placement.hpp"
 #include "run/training_run.hpp"
@@ -15,6 +14,7 @@ namespace maxplus {
 
 TrainingRun::Next TrainingRun::leave_after_stop() {
   stop_reason_ = "asked to stop";
+  if (hand_off_) hand_off_->abandon();
   save();
   return Next::leave;
 }
@@ -31,20 +31,25 @@ TrainingRun::Next TrainingRun::iterate() {
       case Schedule::Task::Work::drawing: {
         // Where some rank does not draw, its work has begun beside this: then it is too late to leave it undone.
         const bool may_stop = !task.beside || groups_->map().all_generate();
+        if (task.beside && groups_->weights().takes() && hand_off_) hand_off_->begin();
         step.drawn = draw(task.iteration, may_stop ? stop_request() : going_on());
         if (task.beside && step.drawn.abandoned()) return leave_after_stop();
         break;
       }
-      case Schedule::Task::Work::exchange:
+      case Schedule::Task::Work::exchange: {
+        const Timer exchanging;
         if (bell_) {
           watchdog_->wait("others that draw or train");
           bell_->settle();
         }
         if (!take_in(std::move(step.drawn), &step.spent)) return leave_after_stop();
+        if (state_.iteration == iteration) step.spent.seconds_awaited += exchanging.seconds();
         break;
+      }
       case Schedule::Task::Work::training:
         step.spent.seconds_awaited = step.timer.seconds();
         train_on_waiting(task.iteration, &step);
+        if (groups_->weights().gives()) hand_off_->begin();
         break;
       case Schedule::Task::Work::hand_off: {
         const Timer handing;
@@ -200,7 +205,7 @@ void TrainingRun::publish_weights() {
   watchdog_->wait("hand-off of weights");
   fault_point("weight_sync", world_.rank());
   const Trace::Span span(*trace_, groups_->trains() ? "actor" : "generator", "hand-off", state_.policy_version);
-  hand_off_weights(groups_->weights(), engine_->weights(), state_.policy_version);
+  hand_off_->finish(state_.policy_version);
   if (groups_->weights().takes()) engine_->policy().pack_weights();
 }
 

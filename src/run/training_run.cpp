@@ -112,7 +112,7 @@ ExitCode TrainingRun::run() {
     }
     if (algorithm_->needs().greedy_reward) require_greedy_rewards(recorded_, options_.replay_file);
   }
-  EngineShape shape = shape_of_rank(engine_shape(deck_, inputs_), map, world_.rank());
+  EngineShape shape = shape_of_rank(deck_, engine_shape(deck_, inputs_), map, world_.rank());
   shape.arithmetic = common_arithmetic(deck_.model.compute, world_);
   if (shape.drawing) shape.drawing = common_arithmetic(*deck_.generation.compute, world_);
   const int data_rank = map.place(Role::actor, world_.rank());
@@ -126,6 +126,10 @@ ExitCode TrainingRun::run() {
   trace_ = std::make_unique<Trace>(world_);
   baseline_bytes_ = resident_bytes();
   engine_ = std::make_unique<Engine>(shape, data_rank, data_ranks, waiting_for(mpi_, shape.threads));
+  if (shape.has_policy) {
+    hand_off_.emplace(groups_->weights(), engine_->weights(), engine_->second_weights(),
+                      !replays && hands_off_beside(deck_, map));
+  }
   if (inputs_.reward && groups_->generates())
     assessor_ = std::make_unique<Assessor>(inputs_.reward, deck_.reward.workers, deck_.reward.timeout_s,
                                            inputs_.model.tokenizer);

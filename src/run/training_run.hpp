@@ -30,6 +30,7 @@
 #include "roles/engine.hpp"
 #include "roles/evaluation.hpp"
 #include "roles/role_groups.hpp"
+#include "roles/weight_sync.hpp"
 #include "run/checkpointing.hpp"
 #include "run/dispatch.hpp"
 #include "run/engine_shape.hpp"
@@ -79,7 +80,9 @@ class TrainingRun {
     double seconds_drawing = 0;                             // both, less what they did at the same time
     double seconds_busy = 0;                                // of this rank alone
     double seconds_weight_handoff = 0, seconds_communication = 0;
-    double seconds_awaited = 0;  // until what is trained on was drawn whole, with bounded staleness
+    // With bounded staleness: until what is trained on was drawn whole, and, once it is trained on, until drawing has
+    // been interrupted and what had ended has been judged.
+    double seconds_awaited = 0;
     std::int64_t tokens_drawn = 0;
     std::int64_t groups_waiting = 0;  // when the training begins, those that it takes included
   };
@@ -214,6 +217,7 @@ class TrainingRun {
   std::unique_ptr<Watchdog> watchdog_;
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<Engine> engine_;
+  std::optional<WeightHandOff> hand_off_;  // of ranks that have the policy
   std::unique_ptr<Assessor> assessor_, evaluation_assessor_;
   WallLimit wall_;
   RunState state_;

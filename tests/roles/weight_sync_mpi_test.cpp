@@ -17,14 +17,27 @@ namespace {
 std::int64_t bytes_broadcast = 0;  // by this rank to others, as MPI was asked to
 }  // namespace
 
-// The profiling interface of MPI: every broadcast of this program is counted on its way.
-extern "C" int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+namespace {
+
+void count(int elements, MPI_Datatype type, int root, MPI_Comm comm) {
   int rank = 0, size = 0, width = 0;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
   PMPI_Type_size(type, &width);
-  if (rank == root) bytes_broadcast += std::int64_t{count} * width * (size - 1);
-  return PMPI_Bcast(data, count, type, root, comm);
+  if (rank == root) bytes_broadcast += std::int64_t{elements} * width * (size - 1);
+}
+
+}  // namespace
+
+// The profiling interface of MPI: every broadcast of this program is counted on its way.
+extern "C" int MPI_Bcast(void* data, int elements, MPI_Datatype type, int root, MPI_Comm comm) {
+  count(elements, type, root, comm);
+  return PMPI_Bcast(data, elements, type, root, comm);
+}
+
+extern "C" int MPI_Ibcast(void* data, int elements, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+  count(elements, type, root, comm);
+  return PMPI_Ibcast(data, elements, type, root, comm, request);
 }
 
 namespace maxplus {
@@ -47,9 +60,11 @@ ModelConfig tiny() {
 struct Weights {
   Arena counted{"counted"};
   WeightSet plan{tiny(), counted};
-  Arena arena{"weights", counted.peak(), Space::host};
-  WeightSet set{tiny(), arena};
+  Arena arena{"weights", counted.peak(), Space::host}, other{"weights that arrive", counted.peak(), Space::host};
+  WeightSet set{tiny(), arena}, second{tiny(), other};
 };
+
+void forget(WeightSet* weights) { std::memset(weights->all().data(), 0xFF, weights->all().bytes()); }  // NaN
 
 // Ranks in turn: the first trains, then one that only generates, then one that does both, and so on.
 RoleMap mixed_roles(int ranks) {
@@ -67,28 +82,77 @@ RoleMap mixed_roles(int ranks) {
 
 Communicator checked_world() { return Communicator("world", MPI_COMM_WORLD, Communicator::Checking::on); }
 
-TEST(WeightSync, GivesEveryRankTheWeightsOfThoseThatTrain) {
+// In one go, and behind the drawing.
+class WeightSync : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Buffers, WeightSync, testing::Bool(),
+                         [](const auto& test) { return test.param ? "Two" : "One"; });
+
+TEST_P(WeightSync, GivesEveryRankTheWeightsOfThoseThatTrain) {
   const Communicator world = checked_world();
   RoleGroups groups(world, mixed_roles(world.size()));
   Weights weights;
+  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, GetParam());
   for (std::int64_t version = 0; version < 3; ++version) {
     if (groups.trains()) {
       weights.set.initialise(40 + static_cast<std::uint64_t>(version));
     } else {
-      std::memset(weights.set.all().data(), 0xFF, weights.set.all().bytes());  // NaN
+      forget(&weights.set);
     }
-    hand_off_weights(groups.weights(), weights.set, version);
+    hand_off.finish(version);
     world.require_equal("weights", weights.set.hash());
   }
 }
 
-TEST(WeightSync, MovesEachByteOnceToEachRankThatLacksIt) {
+TEST(WeightHandOff, LeavesATakerItsWeightsUntilItAsksForTheNext) {
+  const Communicator world = checked_world();
+  RoleGroups groups(world, mixed_roles(world.size()));
+  Weights weights;
+  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, true);
+  weights.set.initialise(1);
+  const std::string old = weights.set.hash();
+  for (std::int64_t version = 1; version < 4; ++version) {
+    const std::string before = weights.set.hash();
+    if (!groups.trains()) hand_off.begin();  // long before there is anything
+    world.barrier();
+    if (groups.trains()) weights.set.initialise(40 + static_cast<std::uint64_t>(version));
+    if (groups.trains()) hand_off.begin();
+    const std::string mine = weights.set.hash();
+    while (!hand_off.has_arrived()) {
+    }
+    EXPECT_EQ(weights.set.hash(), mine);
+    if (!groups.trains()) {
+      EXPECT_EQ(mine, before);
+    }
+    hand_off.finish(version);
+    world.require_equal("weights", weights.set.hash());
+    EXPECT_NE(weights.set.hash(), old);
+  }
+}
+
+// A stop: takers have begun to listen, and those that train never came to it.
+TEST(WeightHandOff, GoesOnAfterOneThatWasAbandoned) {
+  const Communicator world = checked_world();
+  RoleGroups groups(world, mixed_roles(world.size()));
+  Weights weights;
+  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, true);
+  weights.set.initialise(1);
+  if (!groups.trains()) hand_off.begin();
+  hand_off.abandon();
+  if (groups.trains()) weights.set.initialise(2);
+  hand_off.finish(1);
+  world.require_equal("weights", weights.set.hash());
+}
+
+TEST_P(WeightSync, MovesEachByteOnceToEachRankThatLacksIt) {
   const Communicator world("world", MPI_COMM_WORLD, Communicator::Checking::off);  // checks would be counted too
   RoleGroups groups(world, mixed_roles(world.size()));
   Weights weights;
+  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, GetParam());
   weights.set.initialise(7);
   const std::int64_t before = groups.weights().traffic().bytes_sent, before_in_mpi = bytes_broadcast;
-  hand_off_weights(groups.weights(), weights.set, 4);
+  hand_off.begin();
+  hand_off.finish(4);
   const std::int64_t moved = bytes_broadcast - before_in_mpi;
   EXPECT_EQ(moved, groups.weights().traffic().bytes_sent - before) << "what the program counts is what MPI moves";
   const std::int64_t sent = world.sum(moved);
@@ -99,20 +163,21 @@ TEST(WeightSync, MovesEachByteOnceToEachRankThatLacksIt) {
   EXPECT_EQ(sent, takers * (weight_bytes + kVersion + kHashLength + kHash));
 }
 
-TEST(WeightSync, RefusesAnotherVersion) {
+TEST_P(WeightSync, RefusesAnotherVersion) {
   const Communicator world = checked_world();
   RoleGroups groups(world, mixed_roles(world.size()));
   Weights weights;
+  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, GetParam());
   weights.set.initialise(7);
   if (groups.trains()) {
-    hand_off_weights(groups.weights(), weights.set, 4);
+    hand_off.finish(4);
   } else {
-    EXPECT_THROW(hand_off_weights(groups.weights(), weights.set, 5), Error);
+    EXPECT_THROW(hand_off.finish(5), Error);
   }
 }
 
 // A critic on the last rank takes the policy's layers, not its head, and starts its own.
-TEST(WeightSync, StartsACriticElsewhereAsOneBesideTheActor) {
+TEST(WeightCopy, StartsACriticElsewhereAsOneBesideTheActor) {
   const Communicator world = checked_world();
   if (world.size() == 1) GTEST_SKIP() << "needs two ranks";
   std::vector<Fault> faults;

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Do weights that come while a generator draws cost it less than weights that come between two drawings ([schedule] weight_buffers)?
+
+Expectation, written before the runs. One rank draws and one trains, one version behind, a network of 100 MB, and drawing takes longer than
+training. With one buffer an iteration takes G + H: the weights travel, their hash is made on both sides, and both ranks wait for that. With two
+buffers the giver's hash and the transfer are over when drawing ends: what is left is the taker's copy and its hash, so H falls by half or
+more, and the iteration is shorter by at least half of what H lost; the processor that draws moves the bytes itself on one machine, so not by all of it.
+Where training takes longer than drawing the weights are waited for in any case: the iteration is as long as with one buffer, within 5 %.
+
+    python3 validation/schedules/hand_off.py [--pairs 5]
+
+Needs a quiet machine of two cores; takes about five minutes. Writes hand_off.md beside this file.
+"""
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
+from turns import APART, DECK, QUICK, in_turns, pairs_asked  # noqa: E402
+
+ITERATIONS, FIRST = 9, 3
+CASE = APART + [f"run.iterations={ITERATIONS}", "schedule.max_staleness=1", "model.width=512", "model.heads=8", "model.ffn_width=1536", "model.layers=8",
+                "generation.problems_per_iteration=4"]
+SCHEDULES = {"one buffer": ["schedule.weight_buffers=1"], "two buffers": []}
+CASES = {"drawing takes longer": ["generation.batch_rollouts=4"], "training takes longer": ["generation.batch_rollouts=16", "optimizer.epochs=2"]}
+
+
+def measure(deck, folder, keys):
+    out = os.path.join(folder, f"run_{time.monotonic_ns()}")
+    lines = [m for m in train(deck, out, 2, 300, *CASE, *keys) if FIRST <= m["iteration"] < ITERATIONS]
+    return {key: statistics.median(m[f"seconds_{key}"] for m in lines) for key in ("iteration", "generation", "training", "weight_handoff")}
+
+
+def main():
+    pairs = pairs_asked(__doc__)
+    verdicts = []
+    text = ["# Weights on their way while others draw", "", f"`python3 validation/schedules/hand_off.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, 1 + 1 ranks, one "
+            "ahead; medians, ms, buffers in turns.", "", "| case | buffers | iteration | least | most | G | T | H |", "|---|---|---|---|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        deck = os.path.join(folder, "deck.toml")
+        with open(deck, "w", encoding="utf-8") as file:
+            file.write(DECK.format(judge=QUICK))
+        for title, keys in CASES.items():
+            runs = in_turns(title, SCHEDULES, pairs, lambda more, keys=keys: measure(deck, folder, keys + more))
+            for name, found in runs.items():
+                period = [m["iteration"] for m in found]
+                text.append(f"| {title} | {name} | {1e3 * statistics.median(period):.0f} | {1e3 * min(period):.0f} | {1e3 * max(period):.0f} | "
+                            + " | ".join(f"{1e3 * statistics.median(m[key] for m in found):.0f}" for key in ("generation", "training", "weight_handoff")) + " |")
+            one, two = runs.values()
+            if title == "drawing takes longer":
+                left = statistics.median(b["weight_handoff"] / a["weight_handoff"] for a, b in zip(one, two))
+                verdicts.append((f"{title}: H with two buffers over one: 0.5 or less", f"{left:.2f}", left <= 0.5))
+                share = statistics.median((a["iteration"] - b["iteration"]) / (a["weight_handoff"] - b["weight_handoff"]) for a, b in zip(one, two))
+                verdicts.append((f"{title}: the iteration is shorter by at least half of what H lost", f"{share:.2f}", share >= 0.5))
+            else:
+                ratio = statistics.median(b["iteration"] / a["iteration"] for a, b in zip(one, two))
+                verdicts.append((f"{title}: as long as with one buffer, within 5 %", f"{ratio:.2f}", ratio <= 1.05))
+    conclude_by(os.path.join(HERE, "hand_off.md"), text, verdicts)
+
+
+if __name__ == "__main__":
+    main()
