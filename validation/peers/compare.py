@@ -27,7 +27,7 @@ CASES = {"decode-1": {"case": "decode", "rows": 1, "new_tokens": 64}, "decode-8"
          "training-1x1024": {"case": "training", "sequences": 1, "tokens": 1024}}
 MOST_OTHERS, MOST_DRIFT, CLEARLY, BY_HALF, FAR, LONG_S = 0.035, 1.2, 1.15, 1.5, 3.0, 60
 PEERS = ("llama", "torch")
-LIMIT_S = 45  # a peer that takes longer for one answer is left out of the case; the ratio is at least what that says
+LIMIT_S, LIMIT = 25, 3.5  # a peer whose first answer takes longer than both this and so many times ours is left out of the case; the ratio is at least what that says
 TOLERANCE = {"f32": 5e-3, "bf16": 0.2}  # of a log-probability: llama.cpp keeps keys and values in f16; bf16 rounds in each layer
 
 
@@ -110,23 +110,25 @@ def slower_peers(case, names, answers):
 
 
 def warmed_up(case, names, sides):
-    """First answers of programs that do such a thing for the first time, which do not count, and the peers that gave none in time; those are ended."""
-    answers, too_slow, kind = {}, [], CASES[case]["case"]
+    """First answers of programs that do such a thing for the first time, which do not count, and the peers that gave none in time, with
+    the limit; those are ended."""
+    answers, too_slow, kind = {}, {}, CASES[case]["case"]
     for name in names:
         if kind in sides[name].did:
             continue
+        limit = max(LIMIT_S, LIMIT * answers.get(names[0], {}).get("seconds", 0)) if name in PEERS else None
         try:
-            answers[name] = sides[name].ask(CASES[case], LIMIT_S if name in PEERS else None)
+            answers[name] = sides[name].ask(CASES[case], limit)
             sides[name].did.add(kind)
         except TooSlow:
             sides.pop(name).kill()
-            too_slow.append(name)
+            too_slow[name] = limit
     return answers, too_slow
 
 
 def run_case(case, names, sides, options, repeat_until):
     probing, rounds, active = sides[options.ours[0]], [], list(names)
-    warm, too_slow = {}, []
+    warm, too_slow = {}, {}
     for turn in range(options.most or 1 + 2 * options.pairs):
         with Hold(options.hold):
             if turn == 0:
@@ -182,7 +184,7 @@ def show(row):
             ratio = side["ours_over_it"]
             line += f", ratio {ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})"
     for name, bound in row.get("too_slow", {}).items():
-        line += f" | {name}: no answer in {bound['limit_s']} s, ratio above {bound['ratio_at_least']:.1f}"
+        line += f" | {name}: no answer in {bound['limit_s']:.0f} s, ratio above {bound['ratio_at_least']:.1f}"
     print(f"{line} | probes {row['flops'] * 1e-9:.0f} GFLOP/s, {row['bytes'] * 1e-9:.1f} GB/s", flush=True)
 
 
@@ -239,7 +241,7 @@ def main():
                     row = record(case, dtype, names, rounds, quiet, sides, options, part)
                     if part is None and too_slow:
                         seconds = statistics.median(r["samples"][names[0]]["seconds"] for r in rounds)
-                        row["too_slow"] = {name: {"limit_s": LIMIT_S, "ratio_at_least": LIMIT_S / seconds} for name in too_slow}
+                        row["too_slow"] = {name: {"limit_s": limit, "ratio_at_least": limit / seconds} for name, limit in too_slow.items()}
                     show(row)
                     if options.out:
                         with open(options.out, "a", encoding="utf-8") as file:

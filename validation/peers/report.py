@@ -41,7 +41,7 @@ def table(rows):
         best = max(peers.values(), key=lambda side: side["tokens_per_s"]["median"], default=None)
         ratio = best["ours_over_it"] if best else None
         share = ours.get("of_limit")
-        slow = {name: f"> {bound['limit_s']} s a turn" for name, bound in row.get("too_slow", {}).items()}
+        slow = {name: f"> {bound['limit_s']:.0f} s a turn" for name, bound in row.get("too_slow", {}).items()}
         least = None if best else min((bound["ratio_at_least"] for bound in row.get("too_slow", {}).values()), default=None)
         of_limit = f"{100 * share['median']:.0f} ({100 * share['least']:.0f} to {100 * share['most']:.0f})" if share else ""
         shown = f"{ratio['median']:.2f} ({ratio['least']:.2f} to {ratio['most']:.2f})" if ratio else f"> {least:.1f}" if least else "peer absent"
