@@ -222,7 +222,7 @@ struct ScheduleTable {
   std::int64_t max_staleness = 0;
   std::string staleness = "exact";
   std::int64_t weight_buffers = 2;  // of ranks that only draw ahead of training
-  std::int64_t token_budget = 0;  // new tokens of a rollout in an iteration; 0: no limit
+  std::int64_t token_budget = 0;    // new tokens of a rollout in an iteration; 0: no limit
   double over_provision_problems = 1, over_provision_rollouts = 1;  // factors
 };
 
