@@ -24,11 +24,11 @@ def bounded(staleness, **keys):
     return {"schedule__staleness": "bounded", "schedule__max_staleness": staleness, **keys}
 
 
-def check_rule(report, runs, name, staleness, to="", problems=PROBLEMS):
+def check_rule(report, runs, name, staleness, problems=PROBLEMS):
     """Each rollout once, in its own iteration, in order; and no token older than the bound."""
     if not runs.ended_well(name):
         return
-    records, metrics = runs.records(to or name), runs.metrics(to or name)
+    records, metrics = runs.records(name), runs.metrics(name)
     expected = [f"{k:06}-00-{s:06}-{m:04}" for k in range(1, ITERATIONS + 1) for s in range(problems) for m in range(MEMBERS)]
     report.check(f"bounded: {name}: every rollout is trained on once, in order", [r["rollout_id"] for r in records] == expected, f"{len(records)} of {len(expected)}")
     report.check(f"bounded: {name}: each in the iteration that admitted it", all(r["iteration"] == int(r["rollout_id"][:6]) for r in records))
@@ -82,32 +82,27 @@ def check_still(report, runs):
 
 
 def check_interrupted(report, runs):
-    """Stops and kills, gone on elsewhere, with a judge that leaves answers unjudged."""
+    """Stops and kills, gone on elsewhere; a judge that leaves answers unjudged, also through a kill."""
     runs.folder.file("judge.py", JUDGE)
     deck = runs.folder.deck(LEARNING_DECK.replace('verifier = "random"\nprobability = 0.5', 'verifier = "command"\ncommand = ["python3", "./judge.py"]\ntimeout_s = 2\nworkers = 3'),
                             name="hanging.toml")
-    keys = dict(bounded(2), run__checkpoint_every=1, deck=deck, generation__batch_rollouts=4)
+    keys = dict(bounded(2), generation__batch_rollouts=4)
     kills = {"generation": (PLACES["2 + 1"], 1, ONE_RANK), "training": (PLACES["1 + 1"], 1, PLACES["2 + 1"]), "weight_sync": (PLACES["1 + 2"], 0, PLACES["1 + 1"])}
     stops = {2: (PLACES["1 + 1"], PLACES["2 + 1"]), 4: (PLACES["2 + 1"], ONE_RANK)}
-    runs.train("verdicts that time out", PLACES["1 + 1"], **keys)
-    for phase, (case, rank, _) in kills.items():
-        runs.train(f"killed in {phase}", case, fault=f"{phase}:{rank}:4:kill", **keys)
-    for k, (case, _) in stops.items():
-        runs.train(f"stopped after {k}", case, run__stop_after=k, **keys)
-    for phase, (_, _, after) in kills.items():
-        runs.died(f"killed in {phase}")
-        runs.train(f"gone on after {phase}", after, to=f"killed in {phase}", **keys)
-    for k, (_, after) in stops.items():
-        if runs.ended_well(f"stopped after {k}"):
-            runs.train(f"gone on after {k}", after, to=f"stopped after {k}", **keys)
+    runs.train("verdicts that time out", PLACES["1 + 1"], deck=deck, **keys)
+    for phase, (case, rank, elsewhere) in kills.items():
+        runs.train_in_two(f"killed in {phase}", case, elsewhere, f"{phase}:{rank}:4:kill", deck=deck if phase == "training" else None, run__checkpoint_every=1, **keys)
+    for k, (case, elsewhere) in stops.items():
+        runs.train_in_two(f"stopped after {k}", case, elsewhere, stop=k, **keys)
     check_rule(report, runs, "verdicts that time out", 2)
     late = [r["verdict"] for r in runs.records("verdicts that time out")].count("crashed")
     report.check("bounded: some verdicts never come", 0 < late < ITERATIONS * PROBLEMS * MEMBERS // 2, late)
     for phase in kills:
-        check_rule(report, runs, f"gone on after {phase}", 2, to=f"killed in {phase}")
+        runs.died(f"killed in {phase}, begun")
+        check_rule(report, runs, f"killed in {phase}", 2)
     for k in stops:
-        if f"gone on after {k}" in runs.started:
-            check_rule(report, runs, f"gone on after {k}", 2, to=f"stopped after {k}")
+        runs.stopped(f"stopped after {k}", k)
+        check_rule(report, runs, f"stopped after {k}", 2)
 
 
 def check_refusals(report, runs):

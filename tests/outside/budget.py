@@ -2,10 +2,8 @@
 with the versions that the rule says, through stops and kills; what the budget may not change; decks that are refused."""
 import math
 import os
-import signal
 
-from processes import launcher_of, wait_for
-from program import Folder, Report, hashes, read, run, sets, start
+from program import Folder, Report, run, sets
 from runs import ONE_RANK, Runs
 
 ITERATIONS, PROBLEMS, MEMBERS, LONGEST = 7, 6, 4, 24
@@ -14,7 +12,7 @@ LONG_TAIL = dict(generation__force_length=7, generation__force_length_sigma=1)
 # Four iterations a rollout, generation beside nothing; and two, generation one iteration ahead.
 FOUR = dict(schedule__token_budget=6, schedule__max_staleness=3)
 TWO = dict(schedule__token_budget=12, schedule__max_staleness=2)
-PLACES = {"2 ranks": (2, {}), "3 ranks": (3, {}), "2 + 1": (3, dict(placement__generator=2)), "one rank shared": (3, dict(placement__generator='"0-1"', placement__actor='"1-2"'))}
+PLACES = {"2 ranks": (2, {}), "3 ranks": (3, {}), "1 + 1": (2, dict(placement__generator=1)), "2 + 1": (3, dict(placement__generator=2)), "one rank shared": (3, dict(placement__generator='"0-1"', placement__actor='"1-2"'))}
 
 
 def check_rule(report, runs, name, budget, staleness):
@@ -55,42 +53,67 @@ def check_rule(report, runs, name, budget, staleness):
         report.check(f"budget: {name}: nothing is left over", metrics[-1]["rollouts_parked"] == metrics[-1]["groups_parked"] == 0, metrics[-1])
 
 
-def check_bits(report, runs):
-    """One rank, several, roles apart, judged by groups, and other algorithms."""
-    schedules = {"four": (FOUR, 6, 3), "two, one ahead": (TWO, 12, 2)}
-    others = {"greedy answers and dropped groups": dict(algorithm__name="remax", generation__zero_spread="drop", reward__probability=0.3, generation__group_size=2, reference__path="policy", algorithm__kl="k3",
-                                                        algorithm__kl_coefficient=0.01), "a critic": dict(algorithm__name="ppo", critic__path="policy")}
-    for schedule, (keys, _, _) in schedules.items():
-        for place, case in {"1 rank": ONE_RANK, **PLACES}.items():
-            runs.train(f"{schedule}, {place}", case, **keys)
+# Schedule: its keys, budget and staleness, and where it is compared with one rank.
+SCHEDULES = {"four": (FOUR, 6, 3, ("2 ranks", "3 ranks", "2 + 1")), "two, one ahead": (TWO, 12, 2, ("2 ranks", "2 + 1", "one rank shared"))}
+OTHERS = {"greedy answers and dropped groups": dict(algorithm__name="remax", generation__zero_spread="drop", reward__probability=0.3, generation__group_size=2, reference__path="policy",
+                                                    algorithm__kl="k3", algorithm__kl_coefficient=0.01), "a critic": dict(algorithm__name="ppo", critic__path="policy")}
+FREE = dict(generation__force_length=None, generation__force_length_sigma=None, optimizer__learning_rate=0)
+STILL = {"still": {}, "still, parked": FOUR, "still, parked and ahead": TWO}
+# Phase: where, the rank that dies, and where it goes on; and when a run stops, where, and where it goes on.
+KILLS = {"generation": (PLACES["2 + 1"], 1, ONE_RANK), "training": (PLACES["2 ranks"], 1, PLACES["2 + 1"])}
+STOPS = {2: (PLACES["2 ranks"], PLACES["2 + 1"]), 4: (PLACES["one rank shared"], ONE_RANK)}
+
+
+def begin(runs):
+    runs.interrupt(PLACES["1 + 1"], PLACES["2 ranks"], **TWO)
+    for phase, (case, rank, elsewhere) in KILLS.items():
+        runs.train_in_two(f"killed in {phase}", case, elsewhere, f"{phase}:{rank}:4:kill", run__checkpoint_every=1, **FOUR)
+    for k, (case, elsewhere) in STOPS.items():
+        runs.train_in_two(f"stopped after {k}", case, elsewhere, stop=k, **FOUR)
+    for schedule, (keys, _, _, places) in SCHEDULES.items():
+        for place in ("1 rank", *places):
+            runs.train(f"{schedule}, {place}", PLACES.get(place, ONE_RANK), **keys)
     runs.train("four, judged by groups", PLACES["2 + 1"], schedule__granularity="group", generation__batch_rollouts=3, **FOUR)
-    for name, keys in others.items():
+    for name, keys in OTHERS.items():
         for place in (ONE_RANK, PLACES["2 + 1"]):
             runs.train(f"{name}, {place[0]}", place, **keys, **FOUR)
-    for schedule, (_, budget, staleness) in schedules.items():
+    tame = dict(generation__force_length=8, generation__force_length_sigma=0.05)
+    runs.train("no budget")
+    runs.train("a large budget", schedule__token_budget=LONGEST)
+    runs.train("no budget, short", **tame)
+    runs.train("a budget beyond all", **tame, schedule__token_budget=12, schedule__max_staleness=1)
+    for name, keys in STILL.items():
+        runs.train(name, PLACES["1 + 1"] if keys else ONE_RANK, **FREE, **keys)
+    runs.train("nothing ends", PLACES["1 + 1"], generation__problems_per_iteration=1, generation__force_length=20, generation__force_length_sigma=0, optimizer__mini_batches=1,
+               run__no_signal_limit=3, **FOUR)
+
+
+def check_bits(report, runs):
+    """One rank, several, roles apart, judged by groups, other algorithms; stops and kills, gone on elsewhere: what is parked goes along."""
+    for schedule, (_, budget, staleness, places) in SCHEDULES.items():
         expected = runs.bits(f"{schedule}, 1 rank")
         if not expected:
             continue
         check_rule(report, runs, f"{schedule}, 1 rank", budget, staleness)
         report.check(f"budget: {schedule}: weights move", len({h for _, h in expected[0]}) > ITERATIONS // 2, expected[0])
-        for place in PLACES:
+        for place in places:
             runs.same(f"{schedule}: {place}: the bits of one rank", f"{schedule}, {place}", expected)
         if schedule == "four":
             runs.same("judged by groups: the bits of one rank", "four, judged by groups", expected)
-    for name in others:
+            for phase in KILLS:
+                runs.died(f"killed in {phase}, begun")
+                runs.same(f"killed in {phase} and gone on elsewhere: the bits of an uninterrupted run", f"killed in {phase}", expected)
+            for k in STOPS:
+                runs.stopped(f"stopped after {k}", k)
+                runs.same(f"stopped after {k} and gone on elsewhere: the bits of an uninterrupted run", f"stopped after {k}", expected)
+                report.check(f"budget: stopped after {k}: rollouts are under way", runs.metrics(f"stopped after {k}")[k - 1]["rollouts_parked"] > 0)
+    for name in OTHERS:
         runs.same(f"{name}: the bits of one rank", f"{name}, 3", runs.bits(f"{name}, 1"))
+    runs.check_interrupted()
 
 
-def check_unreached(runs):
+def check_unreached(report, runs):
     """A budget that no rollout reaches changes no bit; nor does one that they reach where weights do not move."""
-    runs.train("no budget")
-    runs.train("a large budget", schedule__token_budget=LONGEST)
-    tame = dict(generation__force_length=8, generation__force_length_sigma=0.05)
-    runs.train("no budget, short", **tame)
-    runs.train("a budget beyond all", **tame, schedule__token_budget=12, schedule__max_staleness=1)
-    free = dict(generation__force_length=None, generation__force_length_sigma=None)
-    for name, keys in {"still": {}, "still, parked": FOUR, "still, parked and ahead": TWO}.items():
-        runs.train(name, PLACES["2 + 1"] if keys else ONE_RANK, **{**free, "optimizer__learning_rate": 0, **keys})
     runs.same("one that no rollout can reach: the bits of none", "a large budget", runs.bits("no budget"))
     runs.same("one that no rollout reaches: the bits of none", "a budget beyond all", runs.bits("no budget, short"))
     if runs.bits("still"):
@@ -99,53 +122,15 @@ def check_unreached(runs):
             if runs.bits(name):
                 found = {r["rollout_id"]: [r[key] for key in ("prompt_ids", "response_ids", "log_prob", "finish", "reward", "verdict", "response")] for r in runs.records(name)}
                 wrong = [i for i in drawn if found.get(i) != drawn[i]]
-                runs.report.check(f"budget: {name}: with weights that stand still, whole rollouts are those without a budget, log-probabilities included",
-                                  len(found) == len(drawn) and not wrong, f"{wrong[:3]} {len(found)}")
-                runs.report.check(f"budget: {name}: some were parked", sum(m["rollouts_parked"] for m in runs.metrics(name)) > 0)
+                report.check(f"budget: {name}: with weights that stand still, whole rollouts are those without a budget, log-probabilities included",
+                             len(found) == len(drawn) and not wrong, f"{wrong[:3]} {len(found)}")
+                report.check(f"budget: {name}: some were parked", sum(m["rollouts_parked"] for m in runs.metrics(name)) > 0)
                 gaps = [m["log_prob_gap_max"] for m in runs.metrics(name) if "log_prob_gap_max" in m]
-                runs.report.check(f"budget: {name}: the trainer finds the recorded log-probabilities", gaps and max(gaps) == 0, gaps)
-
-
-def check_interrupted(report, runs, expected):
-    """Stops and kills, gone on elsewhere: what is parked goes along."""
-    keys = dict(FOUR, run__checkpoint_every=1)
-    kills = {"generation": (PLACES["2 + 1"], 1, ONE_RANK), "exchange": (PLACES["2 + 1"], 2, PLACES["2 ranks"]), "training": (PLACES["2 ranks"], 1, PLACES["2 + 1"])}
-    stops = {2: ((2, {}), PLACES["2 + 1"]), 4: (PLACES["one rank shared"], ONE_RANK), 6: (ONE_RANK, (3, {}))}
-    for phase, (case, rank, _) in kills.items():
-        runs.train(f"killed in {phase}", case, fault=f"{phase}:{rank}:4:kill", **keys)
-    for k, (case, _) in stops.items():
-        runs.train(f"stopped after {k}", case, run__stop_after=k, **keys)
-    for phase, (_, _, after) in kills.items():
-        runs.died(f"killed in {phase}")
-        runs.train(f"gone on after {phase}", after, to=f"killed in {phase}", **keys)
-    for k, (_, after) in stops.items():
-        if runs.bits(f"stopped after {k}"):
-            report.check(f"budget: stopped after {k}: rollouts are under way", runs.metrics(f"stopped after {k}")[-1]["rollouts_parked"] > 0)
-        runs.train(f"gone on after {k}", after, to=f"stopped after {k}", **keys)
-    for phase in kills:
-        runs.same(f"killed in {phase} and gone on elsewhere: the bits of an uninterrupted run", f"gone on after {phase}", expected, to=f"killed in {phase}")
-    for k in stops:
-        runs.same(f"stopped after {k} and gone on elsewhere: the bits of an uninterrupted run", f"gone on after {k}", expected, to=f"stopped after {k}")
-
-    long = dict(run__iterations=40, eval__every=0, **LONG_TAIL, **TWO)
-    out = runs.out("signalled")
-    process = start(["train", runs.deck, "--out", out, "--quiet"] + sets(**long, placement__generator=1, placement__actor=1), ranks=2)
-    wait_for(out + "/metrics.jsonl", 6)
-    launcher = launcher_of(process)
-    if launcher:
-        os.kill(launcher, signal.SIGUSR1)
-    _, errors = process.communicate()
-    report.check("budget: a signal saves and exits 75", process.returncode == 75, f"{process.returncode} {errors}")
-    ends = [run(["train", runs.deck, "--out", to, "--quiet"] + sets(**long), ranks=ranks) for to, ranks in ((out, 2), (runs.out("not signalled"), 1))]
-    if report.check("budget: after a signal: goes on", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
-        report.check("budget: after a signal: the bits of an uninterrupted run", hashes(out) == hashes(runs.out("not signalled"))
-                     and read(out + "/rollouts.jsonl") == read(runs.out("not signalled") + "/rollouts.jsonl"))
+                report.check(f"budget: {name}: the trainer finds the recorded log-probabilities", gaps and max(gaps) == 0, gaps)
 
 
 def check_empty(report, runs):
     """Nothing ends in an iteration: no step, and that is no sign of problems without signal."""
-    runs.train("nothing ends", PLACES["2 + 1"], generation__problems_per_iteration=1, generation__force_length=20, generation__force_length_sigma=0, optimizer__mini_batches=1,
-               run__no_signal_limit=3, **FOUR)
     if runs.bits("nothing ends"):
         metrics = runs.metrics("nothing ends")
         report.check("budget: nothing ends: no group, no step, the same weights", [m["groups"] for m in metrics] == [0, 0, 0, 1, 1, 1, 4] and metrics[2]["step"] == 0
@@ -172,9 +157,9 @@ def check_refusals(report, runs):
 with Folder() as temporary:
     summary = Report()
     all_runs = Runs("budget", summary, temporary, run__iterations=ITERATIONS, eval__every=0, **LONG_TAIL)
+    begin(all_runs)
     check_bits(summary, all_runs)
-    check_unreached(all_runs)
-    check_interrupted(summary, all_runs, all_runs.bits("four, 1 rank"))
+    check_unreached(summary, all_runs)
     check_empty(summary, all_runs)
     check_refusals(summary, all_runs)
 summary.finish()

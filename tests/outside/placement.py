@@ -1,27 +1,25 @@
 """Generator and actor on ranks of their own or shared: the weights and rollouts of one rank, on policy and ahead of training, over resumes."""
 import json
 import os
-import signal
-import time
 
-from processes import launcher_of, ranks_of, wait_for
-from program import Folder, LEARNING_DECK, Report, hashes, read, run, sets, start
+from program import Folder, LEARNING_DECK, Report, hashes, read, run, sets
 from runs import ONE_RANK, Runs, placed
 
 ITERATIONS = 5
-# name: ranks of the job, [placement]
+# name: ranks of the job, [placement]; two say that they are not ahead
 SYNCHRONOUS = {
     "colocated on 2 ranks": (2, {}),
-    "colocated on 3 ranks, named": (3, placed(dict(generator='"0-2"', actor='"0-2"'))),
+    "colocated on 2 ranks, named": (2, dict(**placed(dict(generator='"0-1"', actor='"0-1"')), schedule__max_staleness=0)),
     "1 + 1": (2, placed(dict(generator=1, actor=1))),
     "2 + 1": (3, placed(dict(generator=2))),
     "1 + 2": (3, placed(dict(generator='"34%"', actor='"66%"'))),
     "3 + 4": (7, placed(dict(generator=3, actor=4))),
-    "the actor first": (3, placed(dict(generator='"1-2"', actor='"0"'))),
-    "one rank shared": (3, placed(dict(generator='"0-1"', actor='"1-2"'))),
+    "the actor first": (2, dict(**placed(dict(generator='"1"', actor='"0"')), schedule__max_staleness=0)),
     "all generate, one trains": (3, placed(dict(generator='"0-2"', actor='"1"'))),
 }
-AHEAD = {name: SYNCHRONOUS[name] for name in ("1 + 1", "2 + 1", "3 + 4", "one rank shared", "all generate, one trains")}
+# By max_staleness. Two ahead on 2 + 1 is where a generator is late, and on a shared rank where a run stops.
+PLACES = {**SYNCHRONOUS, "one rank": ONE_RANK, "one rank shared": (3, placed(dict(generator='"0-1"', actor='"1-2"')))}
+AHEAD = {1: ("colocated on 2 ranks", "1 + 1", "2 + 1", "1 + 2", "3 + 4", "one rank shared"), 2: ("colocated on 2 ranks", "1 + 1", "1 + 2", "3 + 4")}
 
 # A judge whose verdict depends on the response alone, and whose time on chance.
 JUDGE = """import json, random, sys, time, zlib
@@ -29,7 +27,18 @@ for line in sys.stdin:
     time.sleep(random.choice([0, 0, 0.002, 0.02]))
     print(json.dumps({"reward": zlib.crc32(json.loads(line)["response"].encode()) % 3}), flush=True)
 """
-WATCHDOG_S = 2
+# What lies under roles: rounds of drawing anew, greedy baselines, a reference with a copy of the policy, a critic, recomputed probabilities.
+OTHERS = {
+    "rounds and greedy answers": dict(algorithm__name="remax", generation__zero_spread="resample", generation__group_size=2, reward__probability=0.3),
+    "a reference that is refreshed": dict(algorithm__kl="k3", algorithm__kl_coefficient=0.01, reference__path="policy", reference__refresh_every=2),
+    "a critic": dict(algorithm__name="ppo", critic__path="policy"),
+    "a shared critic": dict(algorithm__name="ppo", critic__shared="true", algorithm__value_coefficient=0.1),
+    "a generator in bf16": dict(schedule__max_staleness=0, generation__compute="bf16", algorithm__name="decoupled_ppo", algorithm__proximal="recompute", algorithm__truncated_importance_cap=2),
+    "recomputed probabilities": dict(algorithm__name="decoupled_ppo", algorithm__proximal="recompute", schedule__max_staleness=2),
+}
+# A phase, the rank that dies in it, of 1 + 1, and where the run goes on; iterations after which a run stops, where, and where it goes on.
+KILLED = {"generation": (0, "2 + 1"), "exchange": (1, "one rank"), "training": (1, "1 + 2"), "weight_sync": (0, "one rank")}
+STOPPED = {1: ("1 + 1", "1 + 2"), 2: ("one rank shared", "one rank"), 4: ("one rank", "the actor first")}
 
 report = Report()
 
@@ -63,61 +72,58 @@ def arrows(runs, name):
     return {tuple(pair.get("s", [("nowhere",)])[-1] + pair.get("f", [("nowhere",)])[0]) for pair in ends.values()}
 
 
-with Folder() as folder:
-    runs = Runs("placement", report, folder, run__iterations=ITERATIONS)
-    deck = runs.deck
+def begin(runs, folder):
+    """The longest first; the rest while they wait."""
+    two_ahead = dict(schedule__max_staleness=2)
+    for victim, role in enumerate(("generator", "actor")):
+        runs.stop_rank(role, victim, PLACES["1 + 1"], **two_ahead)
+    runs.interrupt(PLACES["1 + 1"], (2, {}), run__checkpoint_every=7, **two_ahead)
+    for phase, (rank, elsewhere) in KILLED.items():
+        runs.train_in_two(f"killed in {phase}", PLACES["1 + 1"], PLACES[elsewhere], f"{phase}:{rank}:4:kill", run__checkpoint_every=1, **two_ahead)
+    for k, (before, elsewhere) in STOPPED.items():
+        runs.train_in_two(f"stopped after {k}", PLACES[before], PLACES[elsewhere], stop=k, **two_ahead)
     for name, case in {"one rank": ONE_RANK, **SYNCHRONOUS}.items():
         runs.train(name, case)
-    runs.train("staleness 0", (2, {}), schedule__max_staleness=0)
-    for staleness in (1, 2):
-        for where, case in {"one rank": ONE_RANK, **AHEAD}.items():
-            runs.train(f"{where}, {staleness} ahead", case, schedule__max_staleness=staleness)
-    # Rounds of drawing anew, greedy baselines, a reference with a copy of the policy, a critic, recomputed probabilities: all under roles.
-    others = {
-        "rounds and greedy answers": dict(algorithm__name="remax", generation__zero_spread="resample", generation__group_size=2, reward__probability=0.3),
-        "a reference that is refreshed": dict(algorithm__kl="k3", algorithm__kl_coefficient=0.01, reference__path="policy", reference__refresh_every=2),
-        "a critic": dict(algorithm__name="ppo", critic__path="policy"),
-        "a shared critic": dict(algorithm__name="ppo", critic__shared="true", algorithm__value_coefficient=0.1),
-        "a generator in bf16": dict(schedule__max_staleness=0, generation__compute="bf16", algorithm__name="decoupled_ppo", algorithm__proximal="recompute", algorithm__truncated_importance_cap=2),
-        "recomputed probabilities": dict(algorithm__name="decoupled_ppo", algorithm__proximal="recompute", schedule__max_staleness=2),
-    }
-    for name, keys in others.items():
+    for staleness, places in AHEAD.items():
+        for where in ("one rank", *places):
+            runs.train(f"{where}, {staleness} ahead", PLACES[where], schedule__max_staleness=staleness)
+    for name, keys in OTHERS.items():
         keys = {"schedule__max_staleness": 1, **keys}
         runs.train(name, ONE_RANK, **keys)
-        runs.train(f"{name}, 2 + 1", SYNCHRONOUS["2 + 1"], **keys)
-
+        runs.train(f"{name}, apart", PLACES["2 + 1" if "generation__zero_spread" in keys or "reference__path" in keys else "1 + 1"], **keys)
     folder.file("judge.py", JUDGE)
     delayed = folder.deck(LEARNING_DECK.replace('verifier = "random"\nprobability = 0.5', 'verifier = "command"\ncommand = ["python3", "./judge.py"]'),
                           name="delayed.toml")
-    for name, case in (("a judge with delays", ONE_RANK), ("a judge with delays, 2 + 1", SYNCHRONOUS["2 + 1"])):
+    for name, case in (("a judge with delays", ONE_RANK), ("a judge with delays, apart", PLACES["2 + 1"])):
         runs.train(name, case, deck=delayed, schedule__max_staleness=1)
+    runs.train("a generator that is late", PLACES["2 + 1"], fault="generation:1:2:delay=0.5", **two_ahead)
+    runs.train("a checkpoint that fails", PLACES["1 + 1"], fault="checkpoint_write:0:60:error", run__checkpoint_every=1, **two_ahead)
 
-    # A delay, and ranks that die: {phase: rank that is struck}, of 1 + 1 ranks.
-    runs.train("a generator that is late", SYNCHRONOUS["2 + 1"], fault="generation:1:2:delay=0.5", schedule__max_staleness=2)
-    killed = {"generation": 0, "exchange": 1, "training": 1, "weight_sync": 0}
-    for phase, rank in killed.items():
-        runs.train(f"killed in {phase}", SYNCHRONOUS["1 + 1"], fault=f"{phase}:{rank}:4:kill", schedule__max_staleness=2, run__checkpoint_every=1)
-    runs.train("a checkpoint that fails", SYNCHRONOUS["1 + 1"], fault="checkpoint_write:0:60:error", schedule__max_staleness=2, run__checkpoint_every=1)
 
+def check_on_policy(runs):
+    """Bits of one rank; gives them."""
     expected = runs.bits("one rank")
-    for name in [*SYNCHRONOUS, "staleness 0"]:
+    for name in SYNCHRONOUS:
         same(name, runs.bits(name), expected)
-    if expected:
-        report.check("placement: weights move", len({h for _, h in expected[0]}) == ITERATIONS + 1, expected[0])
-        apart = runs.metrics("1 + 1")
-        report.check("placement: on policy nothing is stale", all(m["staleness_max"] == 0 and m["first_ratio_max"] == 1 for m in apart), apart[-1])
-        report.check("placement: hand-offs are timed where weights move", all("seconds_weight_handoff" in m for m in apart)
-                     and not any("seconds_weight_handoff" in m for m in runs.metrics("colocated on 2 ranks")))
-        report.check("placement: idle shares where roles differ", all(0 <= m["idle_share_generator"] <= 1 and 0 <= m["idle_share_actor"] <= 1 for m in apart))
-        manifest = json.loads(read(runs.out("2 + 1") + "/manifest.json"))
-        report.check("placement: the manifest has the roles", [r["roles"] for r in manifest["rank_map"]] == [["generator"], ["generator"], ["actor"]],
-                     manifest["rank_map"])
+    if not expected:
+        return expected
+    report.check("placement: weights move", len({h for _, h in expected[0]}) == ITERATIONS + 1, expected[0])
+    apart = runs.metrics("1 + 1")
+    report.check("placement: on policy nothing is stale", all(m["staleness_max"] == 0 and m["first_ratio_max"] == 1 for m in apart), apart[-1])
+    report.check("placement: hand-offs are timed where weights move", all("seconds_weight_handoff" in m for m in apart)
+                 and not any("seconds_weight_handoff" in m for m in runs.metrics("colocated on 2 ranks")))
+    report.check("placement: idle shares where roles differ", all(0 <= m["idle_share_generator"] <= 1 and 0 <= m["idle_share_actor"] <= 1 for m in apart))
+    manifest = json.loads(read(runs.out("2 + 1") + "/manifest.json"))
+    report.check("placement: the manifest has the roles", [r["roles"] for r in manifest["rank_map"]] == [["generator"], ["generator"], ["actor"]],
+                 manifest["rank_map"])
+    bytes_of = [r["memory_plan_bytes"] for r in manifest["rank_map"]]
+    everything = json.loads(read(runs.out("colocated on 2 ranks") + "/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
+    report.check("placement: ranks of one role need less memory than those of both", max(bytes_of) < everything, f"{bytes_of} {everything}")
+    return expected
 
-        bytes_of = [r["memory_plan_bytes"] for r in manifest["rank_map"]]
-        everything = json.loads(read(runs.out("colocated on 2 ranks") + "/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
-        report.check("placement: ranks of one role need less memory than those of both", max(bytes_of) < everything, f"{bytes_of} {everything}")
 
-    for staleness in (1, 2):
+def check_ahead(runs, expected):
+    for staleness, places in AHEAD.items():
         name = f"one rank, {staleness} ahead"
         ahead = runs.bits(name)
         if not ahead or not expected:
@@ -129,14 +135,16 @@ with Folder() as folder:
         report.check(f"placement: {name}: as stale as it may be", ages == [min(k, staleness) for k in range(ITERATIONS)], ages)
         depths = [m["queue_depth_max"] for m in runs.metrics(name)]
         report.check(f"placement: {name}: what waits is counted", depths == [6 * min(staleness, ITERATIONS - k) for k in range(ITERATIONS)], depths)
-        for where in AHEAD:
+        for where in places:
             same(f"{where}, {staleness} ahead", runs.bits(f"{where}, {staleness} ahead"), ahead)
-    for name in [*others, "a judge with delays"]:
-        same(f"{name}, 2 + 1", runs.bits(f"{name}, 2 + 1"), runs.bits(name))
+    for name in [*OTHERS, "a judge with delays"]:
+        same(f"{name}, apart", runs.bits(f"{name}, apart"), runs.bits(name))
     gaps = [m["log_prob_gap_max"] for m in runs.metrics("a generator in bf16")]
     report.check("placement: a generator in bf16: the gap is told, and small", all(1e-7 < gap < 0.1 for gap in gaps), gaps)
 
-    # Rank 0 generates and rank 1 trains, one ahead: iteration k is drawn with version k - 2.
+
+def check_trace(runs):
+    """Rank 0 generates and rank 1 trains, one ahead: iteration k is drawn with version k - 2."""
     drawn = {("generation", 0, k, "assessment", 0, k) for k in range(1, ITERATIONS + 1)}
     judged = {("assessment", 0, k, "training", 1, k) for k in range(1, ITERATIONS + 1)}
     weights = {("training", 1, k, "hand-off", rank, k) for k in range(1, ITERATIONS + 1) for rank in (0, 1)}
@@ -151,73 +159,35 @@ with Folder() as folder:
         largest = max(schedule["share"], key=schedule["share"].get)
         report.check("placement: it says what bounds the run", schedule["sentence"].startswith(f"{largest} bounds this run: "), schedule)
 
-    whole = runs.out("one rank, 2 ahead")
-    bits = (hashes(whole), read(whole + "/rollouts.jsonl"))
-    same("a generator that is late", runs.bits("a generator that is late"), bits)
-    for phase in killed:
-        name = f"killed in {phase}"
-        runs.died(name)
-        runs.train(name, ONE_RANK if phase == "exchange" else SYNCHRONOUS["2 + 1"], schedule__max_staleness=2, run__checkpoint_every=1)
-    for phase in killed:
-        same(f"killed in {phase}, gone on", runs.bits(f"killed in {phase}"), bits)
+
+def check_interrupted(runs):
+    """Two ahead: delays, deaths and stops; the queue of what is drawn goes along."""
+    whole = runs.bits("one rank, 2 ahead")
+    same("a generator that is late", runs.bits("a generator that is late"), whole)
+    for phase in KILLED:
+        runs.died(f"killed in {phase}, begun")
+        same(f"killed in {phase}, gone on", runs.bits(f"killed in {phase}"), whole)
     failed = runs.started["a checkpoint that fails"].result()
     report.check("placement: a checkpoint that fails ends the job with 74", failed.returncode == 74 and "injected fault" in failed.stderr,
                  f"{failed.returncode} {failed.stderr}")
-
-    # Stop and go on, also on other ranks in other roles; the queue of what is drawn goes along.
-    for k, before, after in ((1, (2, dict(generator=1)), (3, dict(generator=1))), (2, (3, dict(generator='"0-1"', actor='"1-2"')), ONE_RANK),
-                             (4, ONE_RANK, (2, dict(generator='"1"', actor='"0"')))):
-        out = folder / f"stop_{k}"
-        keys = dict(run__iterations=ITERATIONS, schedule__max_staleness=2)
-        ends = [run(["train", deck, "--out", out, "--quiet"] + sets(**keys, **more, **placed(case[1])), ranks=case[0])
-                for case, more in ((before, dict(run__stop_after=k)), (after, {}))]
-        name = f"placement: stop after {k} of 5, two ahead, and go on elsewhere"
-        if report.check(f"{name}: runs", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
-            report.check(f"{name}: weights", hashes(out) == hashes(whole), f"{hashes(out)} {hashes(whole)}")
-            report.check(f"{name}: rollouts", read(out + "/rollouts.jsonl") == read(whole + "/rollouts.jsonl"))
-    held = folder / "stop_1/checkpoints/iteration-000001.h5"
+    for k in STOPPED:
+        runs.stopped(f"stopped after {k}", k)
+        same(f"stopped after {k} of {ITERATIONS}, two ahead, gone on elsewhere", runs.bits(f"stopped after {k}"), whole)
+    held = runs.out("stopped after 1") + "/checkpoints/iteration-000001.h5"
     shown = run(["inspect", held, "--json"])
     report.check("placement: a checkpoint in which rollouts wait is inspected", shown.returncode == 0
-                 and json.loads(shown.stdout)["weights_hash"] == dict(hashes(whole))[1] and "waiting/rollouts" in shown.stdout, shown.stdout[:500] + shown.stderr)
-    drawn = run(["eval", deck, "--model", held, "--json"])
+                 and whole and json.loads(shown.stdout)["weights_hash"] == dict(whole[0])[1] and "waiting/rollouts" in shown.stdout, shown.stdout[:500] + shown.stderr)
+    drawn = run(["eval", runs.deck, "--model", held, "--json"])
     report.check("placement: ... and evaluated", drawn.returncode == 0 and "eval_accuracy" in drawn.stdout, drawn.stderr)
-    other = run(["train", deck, "--out", folder / "stop_1", "--quiet"] + sets(run__iterations=9, schedule__max_staleness=1), ranks=1)
+    other = run(["train", runs.deck, "--out", runs.out("stopped after 1"), "--quiet"] + sets(run__iterations=9, schedule__max_staleness=1), ranks=1)
     report.check("placement: another staleness is refused on resume", other.returncode == 78 and "max_staleness" in other.stderr, other.stderr)
-
-    # A signal while both roles work.
-    long = dict(run__iterations=60, run__checkpoint_every=7, eval__every=0, schedule__max_staleness=2)
-    out, beside = folder / "signalled", folder / "not_signalled"
-    process = start(["train", deck, "--out", out, "--quiet"] + sets(**long, placement__generator=1, placement__actor=1), ranks=2)
-    wait_for(out + "/metrics.jsonl", 6)
-    launcher = launcher_of(process)
-    if launcher:
-        os.kill(launcher, signal.SIGUSR1)
-    _, errors = process.communicate()
-    report.check("placement: a signal saves and exits 75", process.returncode == 75, f"{process.returncode} {errors}")
-    ends = [run(["train", deck, "--out", to, "--quiet"] + sets(**long), ranks=ranks) for to, ranks in ((out, 2), (beside, 1))]
-    if report.check("placement: after a signal: goes on", all(end.returncode == 0 for end in ends), ends[0].stderr + ends[1].stderr):
-        report.check("placement: after a signal: the bits of an uninterrupted run",
-                     hashes(out) == hashes(beside) and read(out + "/rollouts.jsonl") == read(beside + "/rollouts.jsonl"))
-
-    # Either role stands still: the watchdog names it.
+    runs.check_interrupted()
     for victim, role in enumerate(("generator", "actor")):
-        out = folder / f"still_{role}"
-        process = start(["train", deck, "--out", out, "--quiet"] + sets(**{**long, "run__iterations": 100000}, run__watchdog_s=WATCHDOG_S, placement__generator=1), ranks=2)
-        wait_for(out + "/metrics.jsonl", 3)
-        ranks = ranks_of(process)
-        os.kill(ranks[victim], signal.SIGSTOP)
-        began = time.time()
-        _, errors = process.communicate()
-        report.check(f"placement: the {role} stands still: exit 75 in time", process.returncode == 75 and time.time() - began < WATCHDOG_S + 2 + 1.5,
-                     f"{process.returncode} {time.time() - began} {errors}")
-        report.check(f"placement: the {role} that stands still is named", f"silent: rank {victim} ({role}) (its process is stopped)" in errors, errors)
-        for pid in ranks:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        runs.check_stopped_rank(role, victim)
 
-    # What is printed and refused before anything is built.
+
+def check_told(deck, folder):
+    """What is printed and refused before anything is built."""
     shown = run(["train", deck, "--check", "--ranks", "8"] + sets(placement__generator='"75%"'))
     report.check("placement: --check tells the map", shown.returncode == 0 and "# ranks 0-5: generator\n" in shown.stdout
                  and "# ranks 6-7: actor\n" in shown.stdout and "slices of a step: rank 6: 0-3, rank 7: 4-7" in shown.stdout, shown.stdout[-1500:] + shown.stderr)
@@ -235,4 +205,14 @@ with Folder() as folder:
         out = folder / "refused"
         done = run(["train", deck, "--out", out, "--quiet"] + sets(**placed(keys)), ranks=ranks)
         report.check(f"placement: {name}: exit 78", done.returncode == 78 and all(part in done.stderr for part in parts) and not os.path.exists(out), done.stderr)
+
+
+with Folder() as temporary:
+    all_runs = Runs("placement", report, temporary, run__iterations=ITERATIONS, warm_start__steps=2)
+    begin(all_runs, temporary)
+    on_policy = check_on_policy(all_runs)
+    check_ahead(all_runs, on_policy)
+    check_trace(all_runs)
+    check_interrupted(all_runs)
+    check_told(all_runs.deck, temporary)
 report.finish()

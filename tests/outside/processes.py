@@ -1,5 +1,6 @@
 """Processes below one that a test started, and files that they are about to write."""
 import os
+import signal
 import time
 
 
@@ -38,6 +39,15 @@ def ranks_of(process):
 def launcher_of(process):
     """The mpirun of such a job; none before it is there."""
     return next(iter(below(process, "mpirun")), None)
+
+
+def kill_all(pids):
+    """Ends what is left of some processes."""
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
 def wait_for(path, lines_wanted, seconds=60):

@@ -2,50 +2,43 @@
 and ahead of training, over resumes with other placements, and after ranks of these roles died or stood still."""
 import json
 import os
-import signal
-import time
 
-from processes import ranks_of, wait_for
-from program import Folder, Report, lines, read, run, sets, start
+from program import Folder, Report, lines, read, run, sets
 from runs import ONE_RANK, Runs, placed
 
 ITERATIONS = 4
-WATCHDOG_S = 2
 # A critic, and a reference whose divergence prices the reward by a weight that moves: what one rank says decides what others learn.
 PPO = dict(algorithm__name="ppo", critic__path="policy", critic__learning_rate=3e-3, algorithm__kl="k3", algorithm__kl_coefficient=0.05,
            algorithm__kl_where="reward", algorithm__kl_target=0.01, algorithm__kl_horizon=50, reference__path="policy", reference__refresh_every=2)
 # name: ranks of the job, [placement]
 PPO_PLACES = {
-    "critic apart": (3, dict(generator=1, actor=1, critic=1)),
-    "three apart, the critic first": (3, dict(generator='"1"', actor='"2"', critic='"0"', reference='"0"')),
-    "all apart": (4, dict(generator=1, actor=1, critic=1, reference=1)),
-    "a critic beside one rank": (2, dict(critic=1)),
-    "critic and reference with the generator": (2, dict(generator='"0"', actor='"1"', critic='"0"', reference='"0"')),
-    "mixed": (4, dict(generator='"0-1"', actor='"1-2"', critic='"2-3"', reference='"0,3"')),
+    "critic apart": (3, placed(dict(generator=1, actor=1, critic=1))),
+    "three apart, the critic first": (3, placed(dict(generator='"1"', actor='"2"', critic='"0"', reference='"0"'))),
+    "all apart": (4, placed(dict(generator=1, actor=1, critic=1, reference=1))),
+    "a critic beside one rank": (2, placed(dict(critic=1))),
+    "critic and reference with the generator": (2, placed(dict(generator='"0"', actor='"1"', critic='"0"', reference='"0"'))),
+    "mixed": (4, placed(dict(generator='"0-1"', actor='"1-2"', critic='"2-3"', reference='"0,3"'))),
 }
-AHEAD = ("all apart", "critic and reference with the generator", "mixed")
+# "critic apart" is where runs go on and where ranks are struck; other places are ahead in runs that stop and go on.
+ON_POLICY = [name for name in PPO_PLACES if name != "critic apart"]
+AHEAD = ("all apart",)
 SCORED_PLACES = {
-    "reward apart": (3, dict(generator=1, actor=1, reward=1)),
-    "reward on a part of the generators and elsewhere": (3, dict(generator='"0-1"', actor='"2"', reward='"1-2"')),
+    "reward apart": (3, placed(dict(generator=1, actor=1, reward=1))),
+    "reward on a part of the generators and elsewhere": (3, placed(dict(generator='"0-1"', actor='"2"', reward='"1-2"'))),
 }
-FIVE = (5, dict(generator=1, actor=1, critic=1, reference=1, reward=1))
+SCORED = (("scored", "reward apart"), ("scored in rounds", "reward on a part of the generators and elsewhere"))
+FIVE = (5, placed(dict(generator=1, actor=1, critic=1, reference=1, reward=1)))
 
 report = Report()
 
 
-class NetworkRuns(Runs):
-    """A run "NAME/first" begins what NAME goes on with."""
-
-    def train(self, name, case, **keys):
-        super().train(name, (case[0], placed(case[1])), to=name.partition("/")[0], **keys)
-
-    def result(self, name):
-        """Hashes of weights by iteration, of all tensors at the end, and rollouts; or nothing if the run failed."""
-        found, out = self.bits(name), self.out(name)
-        if not found:
-            return None
-        listing = json.loads(run(["inspect", os.path.join(out, "checkpoints", f"iteration-{ITERATIONS:06d}.h5"), "--json"]).stdout)
-        return found[0], {t["name"]: t["hash"] for t in listing["tensors"]}, found[1]
+def result(runs, name):
+    """Hashes of a run's weights by iteration, of all tensors at the end, and rollouts; or nothing if it failed."""
+    found = runs.bits(name)
+    if not found:
+        return None
+    listing = json.loads(run(["inspect", os.path.join(runs.out(name), "checkpoints", f"iteration-{ITERATIONS:06d}.h5"), "--json"]).stdout)
+    return found[0], {t["name"]: t["hash"] for t in listing["tensors"]}, found[1]
 
 
 def same(name, found, expected):
@@ -80,71 +73,40 @@ def check_folder(runs):
     report.check("roles: the trace follows what networks say", {"values", "reference scores"} <= names, names)
 
 
-def stands_still(folder, deck, victim, role, ranks, placement, keys):
-    """A rank that is stopped ends the job, and is named."""
-    out = folder / f"still_{role}"
-    options = sets(run__iterations=100000, eval__every=0, warm_start__steps=0, run__watchdog_s=WATCHDOG_S, **keys, **placed(placement))
-    process = start(["train", deck, "--out", out, "--quiet"] + options, ranks=ranks)
-    wait_for(out + "/metrics.jsonl", 3)
-    pids, began = ranks_of(process), time.time()
-    if len(pids) > victim:
-        os.kill(pids[victim], signal.SIGSTOP)
-    _, errors = process.communicate()
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-    return process.returncode, time.time() - began, errors
-
-
 with Folder() as folder:
-    runs = NetworkRuns("roles", report, folder, run__iterations=ITERATIONS, eval__every=0)
+    runs = Runs("roles", report, folder, run__iterations=ITERATIONS, eval__every=0)
     deck = runs.deck
     runs.train("ppo", ONE_RANK, **PPO)
     runs.train("ppo, ahead", ONE_RANK, **PPO, schedule__max_staleness=1)
-    for name, case in PPO_PLACES.items():
-        runs.train(name, case, **PPO)
+    for name in ON_POLICY:
+        runs.train(name, PPO_PLACES[name], **PPO)
     for name in AHEAD:
         runs.train(f"{name}, ahead", PPO_PLACES[name], **PPO, schedule__max_staleness=1)
     budget = dict(**PPO, schedule__token_budget=12, schedule__max_staleness=2, schedule__granularity="group")
     runs.train("budget", ONE_RANK, **budget)
     runs.train("budget, mixed", PPO_PLACES["mixed"], **budget)
     # Stopped, and gone on with elsewhere; what waits goes along.
-    for name, before, after in (("stopped", PPO_PLACES["mixed"], PPO_PLACES["all apart"]), ("stopped apart", PPO_PLACES["all apart"], ONE_RANK),
-                                ("stopped together", ONE_RANK, PPO_PLACES["critic apart"])):
-        keys = dict(**PPO, schedule__max_staleness=1)
-        runs.train(f"{name}/first", before, **keys, run__stop_after=2)
-        runs.train(name, after, after=[f"{name}/first"], **keys)
-    killed = {"critic": 2, "reference": 3}
-    for role, rank in killed.items():
-        runs.train(f"killed {role}/first", PPO_PLACES["all apart"], fault=f"training:{rank}:3:kill", **PPO, run__checkpoint_every=1)
-        runs.train(f"killed {role}", PPO_PLACES["mixed"], after=[f"killed {role}/first"], **PPO, run__checkpoint_every=1)
+    stopped = {"stopped": (PPO_PLACES["mixed"], PPO_PLACES["all apart"]), "stopped apart": (PPO_PLACES["critic and reference with the generator"], ONE_RANK),
+               "stopped together": (ONE_RANK, PPO_PLACES["critic apart"])}
+    for name, (before, elsewhere) in stopped.items():
+        runs.train_in_two(name, before, elsewhere, stop=2, **PPO, schedule__max_staleness=1)
+    struck = {"critic": (2, "critic apart", "mixed"), "reference": (3, "all apart", "a critic beside one rank")}
+    for role, (rank, before, elsewhere) in struck.items():
+        runs.train_in_two(f"killed {role}", PPO_PLACES[before], PPO_PLACES[elsewhere], f"training:{rank}:3:kill", **PPO, run__checkpoint_every=1)
+        runs.stop_rank(role, rank, PPO_PLACES[before], **PPO)
 
-    expected = runs.result("ppo")
-    for name in PPO_PLACES:
-        same(name, runs.result(name), expected)
-    ahead = runs.result("ppo, ahead")
-    for name in [*(f"{name}, ahead" for name in AHEAD), "stopped", "stopped apart", "stopped together"]:
-        same(name, runs.result(name), ahead)
-    same("budget, mixed", runs.result("budget, mixed"), runs.result("budget"))
-    for role in killed:
-        runs.died(f"killed {role}/first")
-        same(f"killed {role}", runs.result(f"killed {role}"), expected)
-    if expected and ahead:
-        report.check("roles: the policy moves", len({h for _, h in expected[0]}) == ITERATIONS + 1 and ahead[0] != expected[0], expected[0])
-        check_folder(runs)
-
-    # The critic of the run above as a reward model.
+    # The critic of the first run as a reward model; the others go on.
+    runs.started["ppo"].result()
     model = folder / "classifier"
     written = run(["convert", os.path.join(runs.out("ppo"), "checkpoints", f"iteration-{ITERATIONS:06d}.h5"), model, "--critic"])
     if report.check("roles: a critic becomes a reward model", written.returncode == 0, written.stderr):
         scored = dict(reward_model__path=model, reward_model__weight=0.5)
         rounds = dict(**scored, algorithm__name="remax", generation__zero_spread="resample", generation__group_size=2, schedule__max_staleness=1)
-        for kind, keys in (("scored", scored), ("scored in rounds", rounds)):
+        runs.stop_rank("reward", 2, SCORED_PLACES["reward apart"], **scored)
+        runs.train_in_two("killed reward", SCORED_PLACES["reward apart"], ONE_RANK, "scoring:2:3:kill", **scored, run__checkpoint_every=1)
+        for (kind, name), keys in zip(SCORED, (scored, rounds)):
             runs.train(kind, ONE_RANK, **keys)
-            for name, case in SCORED_PLACES.items():
-                runs.train(f"{kind}, {name}", case, **keys)
+            runs.train(f"{kind}, {name}", SCORED_PLACES[name], **keys)
         runs.train("everything", ONE_RANK, **PPO, **scored)
         runs.train("everything on five", FIVE, **PPO, **scored)
         # At the generator's own pace: with a policy that stands still all but the versions is that of one rank, the critic's training too.
@@ -152,19 +114,30 @@ with Folder() as folder:
         bounded = dict(**still_policy, schedule__staleness='"bounded"', schedule__max_staleness=2)
         runs.train("standing policy", ONE_RANK, **still_policy)
         runs.train("bounded on five", FIVE, **bounded)
-        runs.train("bounded with the reward model beside the actor", (3, dict(generator='"0"', actor='"1-2"', reward='"2"', critic='"1"')), **bounded)
-        runs.train("killed reward/first", SCORED_PLACES["reward apart"], fault="scoring:2:3:kill", **scored, run__checkpoint_every=1)
-        runs.train("killed reward", ONE_RANK, after=["killed reward/first"], **scored, run__checkpoint_every=1)
-        still = {role: runs.pool.submit(stands_still, folder, deck, victim, role, ranks, placement, keys) for role, victim, (ranks, placement), keys in
-                 (("critic", 2, PPO_PLACES["all apart"], PPO), ("reference", 3, PPO_PLACES["all apart"], PPO), ("reward", 2, SCORED_PLACES["reward apart"], scored))}
-        for kind in ("scored", "scored in rounds"):
-            one = runs.result(kind)
-            for name in SCORED_PLACES:
-                same(f"{kind}, {name}", runs.result(f"{kind}, {name}"), one)
-        same("everything on five", runs.result("everything on five"), runs.result("everything"))
-        one = runs.result("standing policy")
+        runs.train("bounded with the reward model beside the actor", (3, placed(dict(generator='"0"', actor='"1-2"', reward='"2"', critic='"1"'))), **bounded)
+
+    expected = result(runs, "ppo")
+    for name in ON_POLICY:
+        same(name, result(runs, name), expected)
+    ahead = result(runs, "ppo, ahead")
+    for name in stopped:
+        runs.stopped(name, 2)
+    for name in [*(f"{name}, ahead" for name in AHEAD), *stopped]:
+        same(name, result(runs, name), ahead)
+    same("budget, mixed", result(runs, "budget, mixed"), result(runs, "budget"))
+    for role in struck:
+        runs.died(f"killed {role}, begun")
+        same(f"killed {role}", result(runs, f"killed {role}"), expected)
+    if expected and ahead:
+        report.check("roles: the policy moves", len({h for _, h in expected[0]}) == ITERATIONS + 1 and ahead[0] != expected[0], expected[0])
+        check_folder(runs)
+    if written.returncode == 0:
+        for kind, name in SCORED:
+            same(f"{kind}, {name}", result(runs, f"{kind}, {name}"), result(runs, kind))
+        same("everything on five", result(runs, "everything on five"), result(runs, "everything"))
+        one = result(runs, "standing policy")
         for name in ("bounded on five", "bounded with the reward model beside the actor"):
-            found = runs.result(name)
+            found = result(runs, name)
             if found and one:
                 plain = [[{k: v for k, v in json.loads(line).items() if k != "version"} for line in text.splitlines()] for text in (found[2], one[2])]
                 report.check(f"roles: {name}: the rollouts of one rank", plain[0] == plain[1])
@@ -172,14 +145,13 @@ with Folder() as folder:
                 report.check(f"roles: {name}: the critic of one rank", critics[0] == critics[1] and critics[0])
                 ages = [m["staleness_max"] for m in lines(runs.out(name) + "/metrics.jsonl") if m["iteration"] > 0]
                 report.check(f"roles: {name}: no token is older than it may be", max(ages) <= 2, ages)
-        runs.died("killed reward/first")
-        same("killed reward", runs.result("killed reward"), runs.result("scored"))
-        for role, ended in still.items():
-            code, seconds, errors = ended.result()
-            report.check(f"roles: the {role} stands still: exit 75 in time", code == 75 and seconds < WATCHDOG_S + 2 + 1.5, f"{code} {seconds} {errors}")
-            report.check(f"roles: the {role} that stands still is named", f"({role}) (its process is stopped)" in errors, errors)
+        runs.died("killed reward, begun")
+        same("killed reward", result(runs, "killed reward"), result(runs, "scored"))
+        runs.check_stopped_rank("reward", 2)
+    for role, (rank, _, _) in struck.items():
+        runs.check_stopped_rank(role, rank)
 
-    shown = run(["train", deck, "--check", "--ranks", "5"] + sets(**PPO, **placed({**PPO_PLACES["mixed"][1], "actor": '"1-2,4"'})))
+    shown = run(["train", deck, "--check", "--ranks", "5"] + sets(**PPO, **{**PPO_PLACES["mixed"][1], "placement__actor": '"1-2,4"'}))
     report.check("roles: --check tells the map and memory a role", shown.returncode == 0 and "# rank 3: reference and critic\n" in shown.stdout
                  and "slices of a critic's step: rank 3: 4-7" in shown.stdout and "critic moments" in shown.stdout, shown.stdout[-2500:] + shown.stderr)
     for name, ranks, keys, parts in [

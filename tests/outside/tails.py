@@ -13,14 +13,15 @@ BOTH = dict(schedule__over_provision_problems=BEGUN / PROBLEMS, schedule__over_p
 AGAIN = dict(data__max_number=2, data__max_target=3, generation__force_length_shared=0.9, generation__batch_rollouts=3)
 LONGEST_FIRST = dict(AGAIN, generation__dispatch='"longest_first"')
 PLACES = {"2 ranks": (2, {}), "3 ranks": (3, {}), "2 + 1": (3, dict(placement__generator=2)), "one rank shared": (3, dict(placement__generator='"0-1"', placement__actor='"1-2"'))}
+DISPATCHED, PROVISIONED = ("1 rank", "3 ranks", "2 + 1"), ("2 ranks", "2 + 1", "one rank shared")
 
 
 def begin_dispatch(runs):
     runs.train("in order, 1 rank", **AGAIN)
     runs.train("in order, 3 ranks", PLACES["3 ranks"], **AGAIN)
-    for place, case in {"1 rank": ONE_RANK, **PLACES}.items():
-        runs.train(f"longest first, {place}", case, **LONGEST_FIRST)
-    runs.train("longest first, stopped", PLACES["2 + 1"], run__stop_after=3, **LONGEST_FIRST)
+    for place in DISPATCHED:
+        runs.train(f"longest first, {place}", PLACES.get(place, ONE_RANK), **LONGEST_FIRST)
+    runs.train_in_two("longest first, stopped", PLACES["2 + 1"], ONE_RANK, stop=3, **LONGEST_FIRST)
     runs.train("longest first, ahead and parked", PLACES["2 + 1"], schedule__token_budget=12, schedule__max_staleness=2, **LONGEST_FIRST)
     runs.train("in order, ahead and parked", schedule__token_budget=12, schedule__max_staleness=2, **AGAIN)
 
@@ -28,11 +29,11 @@ def begin_dispatch(runs):
 def check_dispatch(report, runs):
     """No bit changes; the steps do, and they are the same behind a checkpoint."""
     expected = runs.bits("in order, 1 rank")
-    runs.train("longest first, gone on", to="longest first, stopped", **LONGEST_FIRST)
-    for name in ["in order, 3 ranks"] + [f"longest first, {place}" for place in ("1 rank", *PLACES)]:
+    runs.stopped("longest first, stopped", 3)
+    for name in ["in order, 3 ranks"] + [f"longest first, {place}" for place in DISPATCHED]:
         runs.same(f"{name}: the bits of one rank in order", name, expected)
     runs.same("longest first, ahead and parked: the bits of one rank in order", "longest first, ahead and parked", runs.bits("in order, ahead and parked"))
-    runs.same("longest first, gone on elsewhere: the bits of an uninterrupted run", "longest first, gone on", expected, to="longest first, stopped")
+    runs.same("longest first, gone on elsewhere: the bits of an uninterrupted run", "longest first, stopped", expected)
     steps = {name: [m["decode_steps"] for m in runs.metrics(name)] for name in ("in order, 1 rank", "longest first, 1 rank", "in order, 3 ranks", "longest first, 3 ranks", "longest first, stopped")}
     report.check("tails: problems come again", len({r["problem"] for r in runs.records("in order, 1 rank")}) < ITERATIONS * PROBLEMS / 2)
     for place in ("1 rank", "3 ranks"):
@@ -53,8 +54,8 @@ def first_of(records):
 
 
 def begin_provision(runs):
-    for place, case in {"1 rank": ONE_RANK, **PLACES}.items():
-        runs.train(f"both, {place}", case, **BOTH)
+    for place in ("1 rank", *PROVISIONED):
+        runs.train(f"both, {place}", PLACES.get(place, ONE_RANK), **BOTH)
     for name, keys in OTHERS.items():
         for case in (ONE_RANK, PLACES["2 + 1"]):
             runs.train(f"{name}, {case[0]}", case, **{**BOTH, **keys})
@@ -62,9 +63,11 @@ def begin_provision(runs):
     runs.train("plain")
     runs.train("all of them, still", generation__problems_per_iteration=BEGUN, generation__group_size=DRAWN, generation__batch_rollouts=6, **still)
     runs.train("both, still", PLACES["2 + 1"], **BOTH, **still)
-    for phase, (case, rank, _) in KILLS.items():
-        runs.train(f"killed in {phase}", case, fault=f"{phase}:{rank}:4:kill", run__checkpoint_every=1, **BOTH)
-    runs.train("stopped", PLACES["2 ranks"], run__stop_after=2, **BOTH)
+    for phase, (case, rank, elsewhere) in KILLS.items():
+        runs.train_in_two(f"killed in {phase}", case, elsewhere, f"{phase}:{rank}:4:kill", run__checkpoint_every=1, **BOTH)
+    runs.train_in_two("stopped", PLACES["2 ranks"], PLACES["3 ranks"], stop=2, **BOTH)
+    runs.begin("replayed", 2, ["replay", runs.deck, runs.out("both, 1 rank") + "/rollouts.jsonl", "--out", runs.out("replayed"), "--quiet", "--progress", "none"]
+               + sets(run__iterations=ITERATIONS, eval__every=0, warm_start__steps=0, **LONG_TAIL, **BOTH), after=["both, 1 rank"])
 
 
 # Of the first the list is not empty before the last iteration, which takes what is on it.
@@ -75,20 +78,15 @@ KILLS = {"generation": (PLACES["2 + 1"], 1, ONE_RANK), "training": (PLACES["2 ra
 
 def check_provision(report, runs):
     expected = runs.bits("both, 1 rank")
-    for phase, (_, _, after) in KILLS.items():
-        runs.died(f"killed in {phase}")
-        runs.train(f"gone on after {phase}", after, to=f"killed in {phase}", run__checkpoint_every=1, **BOTH)
-    runs.bits("stopped")
-    runs.train("gone on", PLACES["3 ranks"], to="stopped", **BOTH)
-    runs.begin("replayed", 2, ["replay", runs.deck, runs.out("both, 1 rank") + "/rollouts.jsonl", "--out", runs.out("replayed"), "--quiet", "--progress", "none"]
-               + sets(run__iterations=ITERATIONS, eval__every=0, **LONG_TAIL, **BOTH))
-    for place in PLACES:
+    for place in PROVISIONED:
         runs.same(f"both: {place}: the bits of one rank", f"both, {place}", expected)
     for name in OTHERS:
         runs.same(f"{name}: the bits of one rank", f"{name}, 3", runs.bits(f"{name}, 1"))
     for phase in KILLS:
-        runs.same(f"killed in {phase} and gone on elsewhere: the bits of an uninterrupted run", f"gone on after {phase}", expected, to=f"killed in {phase}")
-    runs.same("stopped with long problems on the list and gone on elsewhere: the bits of an uninterrupted run", "gone on", expected, to="stopped")
+        runs.died(f"killed in {phase}, begun")
+        runs.same(f"killed in {phase} and gone on elsewhere: the bits of an uninterrupted run", f"killed in {phase}", expected)
+    runs.stopped("stopped", 2)
+    runs.same("stopped with long problems on the list and gone on elsewhere: the bits of an uninterrupted run", "stopped", expected)
     replayed = runs.started["replayed"].result()
     report.check("tails: a replay of what was trained on gives the same weights", replayed.returncode == 0 and hashes(runs.out("replayed")) == hashes(runs.out("both, 1 rank")), replayed.stderr)
 
