@@ -64,7 +64,7 @@ def check(report, runs):
 
 with Folder() as temporary:
     summary = Report()
-    all_runs = Runs("fused", summary, temporary, run__iterations=4, generation__batch_rollouts=4)
+    all_runs = Runs("fused", summary, temporary, run__iterations=4, eval__every=0, generation__batch_rollouts=4)
     begin(all_runs, temporary)
     check(summary, all_runs)
 summary.finish()

@@ -2,7 +2,7 @@
 import json
 import os
 
-from program import Folder, LEARNING_DECK, Report, hashes, read, run, sets
+from program import Folder, LEARNING_DECK, Report, read, run, sets
 from runs import ONE_RANK, Runs, placed
 
 ITERATIONS = 5
@@ -39,6 +39,14 @@ OTHERS = {
 # A phase, the rank that dies in it, of 1 + 1, and where the run goes on; iterations after which a run stops, where, and where it goes on.
 KILLED = {"generation": (0, "2 + 1"), "exchange": (1, "one rank"), "training": (1, "1 + 2"), "weight_sync": (0, "one rank")}
 STOPPED = {1: ("1 + 1", "1 + 2"), 2: ("one rank shared", "one rank"), 4: ("one rank", "the actor first")}
+# name: ranks of the job, [placement], and what is said of it
+REFUSED = {
+    "ranks that are not there, text that is none": (2, dict(generator='"0-4"', actor='"x"'), ["names ranks 2-4", 'actor = "x" names no ranks']),
+    "a role without ranks": (2, dict(generator=2), ["no rank is left for the actor"]),
+    "a rank without a role": (3, dict(generator='"0"', actor='"2"'), ["no role uses rank 1"]),
+    "more than there are": (2, dict(generator=2, actor=2), ["actor = 2 asks for 2 ranks, and 0 of 2 are free"]),
+    "a network that is not there": (2, dict(generator=1, reward='"0"'), ["there is no [reward_model]"]),
+}
 
 report = Report()
 
@@ -82,6 +90,12 @@ def begin(runs, folder):
         runs.train_in_two(f"killed in {phase}", PLACES["1 + 1"], PLACES[elsewhere], f"{phase}:{rank}:4:kill", run__checkpoint_every=1, **two_ahead)
     for k, (before, elsewhere) in STOPPED.items():
         runs.train_in_two(f"stopped after {k}", PLACES[before], PLACES[elsewhere], stop=k, **two_ahead)
+    held = runs.out("stopped after 1") + "/checkpoints/iteration-000001.h5"
+    runs.begin("inspected", 0, ["inspect", held, "--json"], after=["stopped after 1"])
+    runs.begin("evaluated", 0, ["eval", runs.deck, "--model", held, "--json"], after=["stopped after 1"])
+    runs.train("another staleness", to="stopped after 1", after=["stopped after 1"], run__iterations=9, schedule__max_staleness=1)
+    for name, (ranks, keys, _) in REFUSED.items():
+        runs.train(name, (ranks, placed(keys)))
     for name, case in {"one rank": ONE_RANK, **SYNCHRONOUS}.items():
         runs.train(name, case)
     for staleness, places in AHEAD.items():
@@ -173,22 +187,19 @@ def check_interrupted(runs):
     for k in STOPPED:
         runs.stopped(f"stopped after {k}", k)
         same(f"stopped after {k} of {ITERATIONS}, two ahead, gone on elsewhere", runs.bits(f"stopped after {k}"), whole)
-    held = runs.out("stopped after 1") + "/checkpoints/iteration-000001.h5"
-    shown = run(["inspect", held, "--json"])
+    shown, drawn, other = (runs.started[name].result() for name in ("inspected", "evaluated", "another staleness"))
     report.check("placement: a checkpoint in which rollouts wait is inspected", shown.returncode == 0
                  and whole and json.loads(shown.stdout)["weights_hash"] == dict(whole[0])[1] and "waiting/rollouts" in shown.stdout, shown.stdout[:500] + shown.stderr)
-    drawn = run(["eval", runs.deck, "--model", held, "--json"])
     report.check("placement: ... and evaluated", drawn.returncode == 0 and "eval_accuracy" in drawn.stdout, drawn.stderr)
-    other = run(["train", runs.deck, "--out", runs.out("stopped after 1"), "--quiet"] + sets(run__iterations=9, schedule__max_staleness=1), ranks=1)
     report.check("placement: another staleness is refused on resume", other.returncode == 78 and "max_staleness" in other.stderr, other.stderr)
     runs.check_interrupted()
     for victim, role in enumerate(("generator", "actor")):
         runs.check_stopped_rank(role, victim)
 
 
-def check_told(deck, folder):
+def check_told(runs):
     """What is printed and refused before anything is built."""
-    shown = run(["train", deck, "--check", "--ranks", "8"] + sets(placement__generator='"75%"'))
+    shown = run(["train", runs.deck, "--check", "--ranks", "8"] + sets(placement__generator='"75%"'))
     report.check("placement: --check tells the map", shown.returncode == 0 and "# ranks 0-5: generator\n" in shown.stdout
                  and "# ranks 6-7: actor\n" in shown.stdout and "slices of a step: rank 6: 0-3, rank 7: 4-7" in shown.stdout, shown.stdout[-1500:] + shown.stderr)
     generator, _, actor = shown.stdout.rpartition("# ranks 0-5: generator\n")[2].partition("# ranks 6-7: actor\n")
@@ -196,15 +207,8 @@ def check_told(deck, folder):
         actor, _, generator = shown.stdout.rpartition("# ranks 6-7: actor\n")[2].partition("# ranks 0-5: generator\n")
     report.check("placement: --check plans memory a role", "generation (keys, values)" in generator and "gradients" not in generator
                  and "gradients" in actor and "optimizer moments" in actor and "generation (keys, values)" not in actor, shown.stdout[-1500:])
-    for name, ranks, keys, parts in [
-            ("ranks that are not there, text that is none", 2, dict(generator='"0-4"', actor='"x"'), ["names ranks 2-4", 'actor = "x" names no ranks']),
-            ("a role without ranks", 2, dict(generator=2), ["no rank is left for the actor"]),
-            ("a rank without a role", 3, dict(generator='"0"', actor='"2"'), ["no role uses rank 1"]),
-            ("more than there are", 2, dict(generator=2, actor=2), ["actor = 2 asks for 2 ranks, and 0 of 2 are free"]),
-            ("a network that is not there", 2, dict(generator=1, reward='"0"'), ["there is no [reward_model]"])]:
-        out = folder / "refused"
-        done = run(["train", deck, "--out", out, "--quiet"] + sets(**placed(keys)), ranks=ranks)
-        report.check(f"placement: {name}: exit 78", done.returncode == 78 and all(part in done.stderr for part in parts) and not os.path.exists(out), done.stderr)
+    for name, (_, _, parts) in REFUSED.items():
+        runs.refused(name, parts)
 
 
 with Folder() as temporary:
@@ -214,5 +218,5 @@ with Folder() as temporary:
     check_ahead(all_runs, on_policy)
     check_trace(all_runs)
     check_interrupted(all_runs)
-    check_told(all_runs.deck, temporary)
+    check_told(all_runs)
 report.finish()

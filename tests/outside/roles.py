@@ -28,6 +28,12 @@ SCORED_PLACES = {
 }
 SCORED = (("scored", "reward apart"), ("scored in rounds", "reward on a part of the generators and elsewhere"))
 FIVE = (5, placed(dict(generator=1, actor=1, critic=1, reference=1, reward=1)))
+# name: ranks of the job, [placement], and what is said of it
+REFUSED = {
+    "ranks that are not there, and networks that are not": (3, dict(critic='"0-4"', reference=9, reward=1),
+                                                            ["placement.critic", "names ranks 3-4", "reference = 9 asks for 9 ranks", "there is no [reward_model]"]),
+    "a rank without a role": (4, dict(generator=1, actor=1, critic=1), ["no role uses rank 3"]),
+}
 
 report = Report()
 
@@ -55,10 +61,10 @@ def check_folder(runs):
     whole = json.loads(read(runs.out("ppo") + "/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
     parts = [r["memory_plan_bytes"] for r in manifest]
     report.check("roles: a rank holds the networks of its roles", max(parts) < whole and parts[3] < min(parts[1:3]), f"{parts} {whole}")
-    rows = [m for m in lines(runs.out("all apart") + "/metrics.jsonl") if m["iteration"] > 0]
+    rows = runs.metrics("all apart")
     shares = [m.get(f"idle_share_{role}") for m in rows for role in ("generator", "actor", "critic", "reference")]
     report.check("roles: idle shares a role", all(s is not None and 0 <= s <= 1 for s in shares) and "idle_share_reward" not in rows[0], shares)
-    alone = [m for m in lines(runs.out("ppo") + "/metrics.jsonl") if m["iteration"] > 0]
+    alone = runs.metrics("ppo")
     for key in ("value_loss", "explained_variance", "kl_reference", "kl_coefficient", "critic_gradient_norm"):
         report.check(f"roles: {key} is that of one rank", [m[key] for m in rows] == [m[key] for m in alone], [rows[-1][key], alone[-1][key]])
     moved = {m["kl_coefficient"] for m in alone}
@@ -94,6 +100,8 @@ with Folder() as folder:
     for role, (rank, before, elsewhere) in struck.items():
         runs.train_in_two(f"killed {role}", PPO_PLACES[before], PPO_PLACES[elsewhere], f"training:{rank}:3:kill", **PPO, run__checkpoint_every=1)
         runs.stop_rank(role, rank, PPO_PLACES[before], **PPO)
+    for name, (ranks, keys, _) in REFUSED.items():
+        runs.train(name, (ranks, placed(keys)), **PPO)
 
     # The critic of the first run as a reward model; the others go on.
     runs.started["ppo"].result()
@@ -143,7 +151,7 @@ with Folder() as folder:
                 report.check(f"roles: {name}: the rollouts of one rank", plain[0] == plain[1])
                 critics = [{k: v for k, v in tensors.items() if k.startswith("critic")} for tensors in (found[1], one[1])]
                 report.check(f"roles: {name}: the critic of one rank", critics[0] == critics[1] and critics[0])
-                ages = [m["staleness_max"] for m in lines(runs.out(name) + "/metrics.jsonl") if m["iteration"] > 0]
+                ages = [m["staleness_max"] for m in runs.metrics(name)]
                 report.check(f"roles: {name}: no token is older than it may be", max(ages) <= 2, ages)
         runs.died("killed reward, begun")
         same("killed reward", result(runs, "killed reward"), result(runs, "scored"))
@@ -154,13 +162,8 @@ with Folder() as folder:
     shown = run(["train", deck, "--check", "--ranks", "5"] + sets(**PPO, **{**PPO_PLACES["mixed"][1], "placement__actor": '"1-2,4"'}))
     report.check("roles: --check tells the map and memory a role", shown.returncode == 0 and "# rank 3: reference and critic\n" in shown.stdout
                  and "slices of a critic's step: rank 3: 4-7" in shown.stdout and "critic moments" in shown.stdout, shown.stdout[-2500:] + shown.stderr)
-    for name, ranks, keys, parts in [
-            ("ranks that are not there, and networks that are not", 3, dict(critic='"0-4"', reference=9, reward=1),
-             ["placement.critic", "names ranks 3-4", "reference = 9 asks for 9 ranks", "there is no [reward_model]"]),
-            ("a rank without a role", 4, dict(generator=1, actor=1, critic=1), ["no role uses rank 3"])]:
-        out = folder / "refused"
-        done = run(["train", deck, "--out", out, "--quiet"] + sets(**PPO, **placed(keys)), ranks=ranks)
-        report.check(f"roles: {name}: exit 78", done.returncode == 78 and all(part in done.stderr for part in parts) and not os.path.exists(out), done.stderr)
+    for name, (_, _, parts) in REFUSED.items():
+        runs.refused(name, parts)
     shared = run(["train", deck, "--check", "--ranks", "2"] + sets(algorithm__name="ppo", critic__shared="true", placement__critic='"0-1"'))
     report.check("roles: a critic on the policy's network is not placed", shared.returncode == 78 and "a network of its own" in shared.stderr, shared.stderr)
 report.finish()

@@ -68,6 +68,11 @@ class Runs:
         code = self.started[name].result().returncode
         self.check(f"{name}: the job ends", code not in (0, 124), code)
 
+    def refused(self, name, parts):
+        """A run of which nothing may come but these words."""
+        done = self.started[name].result()
+        self.check(f"{name}: exit 78", done.returncode == 78 and all(part in done.stderr for part in parts) and not os.path.exists(self.out(name)), done.stderr)
+
     def stopped(self, name, k):
         """Whether the first part of a run in two came to iteration k and left it behind."""
         done = self.started[f"{name}, begun"].result()

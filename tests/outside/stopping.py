@@ -3,7 +3,7 @@ import os
 import signal
 import time
 
-from processes import launcher_of, ranks_of, wait_for
+from processes import kill_all, launcher_of, ranks_of, wait_for
 from program import Folder, LEARNING_DECK, Report, hashes, read, run, sets, start
 
 report = Report()
@@ -68,10 +68,6 @@ with Folder() as folder:
     report.check("stopping: a stopped rank: exit 75", ready and process.returncode == 75, f"{process.returncode} {errors}")
     report.check("stopping: a stopped rank: within the limit + 2 s", time.time() - began < 3 + 2 + 1.5, time.time() - began)
     report.check("stopping: a stopped rank is named", "silent: rank" in errors, errors)
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    kill_all(pids)
     finish("a stopped rank", out, ranks=1)
 report.finish()
