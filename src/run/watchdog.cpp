@@ -60,7 +60,11 @@ Watchdog::Watchdog(const Communicator& world, double limit_s, std::string log_pa
 }
 
 Watchdog::~Watchdog() {
-  stop_ = true;
+  {
+    const std::lock_guard lock(ending_);
+    ended_ = true;
+  }
+  wake_.notify_one();
   if (thread_.joinable()) thread_.join();
   // A rank that leaves by an exception must not wait for the others.
   if (std::uncaught_exceptions() > 0) return;
@@ -91,8 +95,8 @@ bool Watchdog::others_work(std::int64_t now) const {
 void Watchdog::watch() {
   // Looks often enough that the job ends within the limit and two seconds, and never keeps a core busy.
   const auto pause = std::chrono::duration<double>(std::clamp(limit_s_ / 10, 0.02, 0.5));
-  while (!stop_) {
-    std::this_thread::sleep_for(pause);
+  std::unique_lock lock(ending_);
+  while (!wake_.wait_for(lock, pause, [this] { return ended_; })) {
     const std::int64_t now = now_ns();
     const double silent_s = 1e-9 * static_cast<double>(now - beats_[node_rank_].time_ns.load());
     if (silent_s < limit_s_) continue;

@@ -7,7 +7,9 @@
 // beats: where roles have ranks of their own, a stage of another role may take long.
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -48,7 +50,9 @@ class Watchdog {
   MPI_Comm node_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
   Beat* beats_ = nullptr;
-  std::atomic<bool> stop_{false};
+  std::mutex ending_;
+  std::condition_variable wake_;
+  bool ended_ = false;
   std::thread thread_;
 };
 
