@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
@@ -53,10 +54,28 @@ struct Claim {
   }
 };
 
+// How many ranks these ask for together, where none is a share.
+std::optional<std::int64_t> enough_ranks(std::span<const Claim> claims) {
+  std::int64_t counted = 0;
+  std::set<int> named;
+  for (const Claim& claim : claims) {
+    if (!claim.request) continue;
+    if (parse_share(claim.request->text)) return std::nullopt;
+    counted += claim.request->count;
+    if (claim.request->count > 0) continue;
+    const auto ranks = parse_rank_list(claim.request->text, static_cast<int>(kMostRanks));
+    if (ranks) named.insert(ranks->begin(), ranks->end());
+  }
+  if (!claims[0].request || !claims[1].request) ++counted;  // what is left for generator or actor
+  const std::int64_t all = std::ssize(named) + counted;
+  return named.empty() ? all : std::max<std::int64_t>(all, *named.rbegin() + 1);
+}
+
 class Dealer {
  public:
-  Dealer(int ranks, std::vector<Fault>* faults)
-      : ranks_(ranks), taken_(static_cast<std::size_t>(ranks)), faults_(faults) {}
+  // `enough`: ranks with which all claims would be met, where that is known.
+  Dealer(int ranks, std::optional<std::int64_t> enough, std::vector<Fault>* faults)
+      : ranks_(ranks), enough_(enough), taken_(static_cast<std::size_t>(ranks)), faults_(faults) {}
 
   // Ranks by name come before those by number, whatever the order in the deck.
   void take_named(Claim& claim) {
@@ -103,7 +122,7 @@ class Dealer {
           fmt::format("{} = {} asks for {} {}, and {} of {} are free", claim.role, claim.written(), count,
                       count == 1 ? "rank" : "ranks", free, ranks_),
           "roles that share ranks name them; a number takes ranks that no other role has",
-          fmt::format("{} = \"0-{}\", or start {} ranks", claim.role, ranks_ - 1, ranks_ + count - free));
+          fmt::format("{} = \"0-{}\"{}", claim.role, ranks_ - 1, or_more_ranks()));
     }
     take_free(claim, std::min(count, free));
   }
@@ -111,9 +130,10 @@ class Dealer {
   // Those without a request share what is left.
   void take_rest(std::initializer_list<Claim*> claims) {
     const std::vector<int> free = free_ranks();
+    const bool follows = !faults_->empty();  // from what was found before
     for (Claim* claim : claims) {
       if (claim->request) continue;
-      if (free.empty()) {
+      if (free.empty() && !follows) {
         add(*claim, fmt::format("no rank is left for the {}", claim->role),
             fmt::format("{} = the ranks that it shares or has to itself", claim->role),
             fmt::format("{} = \"0-{}\"", claim->role, ranks_ - 1));
@@ -138,6 +158,10 @@ class Dealer {
     not_taken.flip();
     return ranks_where(not_taken);
   }
+  std::string or_more_ranks() const {
+    if (!enough_ || *enough_ <= ranks_) return "";
+    return fmt::format(", or start {0} ranks (with --check: --ranks {0})", *enough_);
+  }
   std::string there_are() const { return ranks_ == 1 ? "there is 1 rank" : fmt::format("there are {} ranks", ranks_); }
   void add(const Claim& claim, std::string found, std::string expected, std::string advice) {
     faults_->push_back({claim.role, "[placement] " + std::move(found), std::move(expected), std::move(advice)});
@@ -151,6 +175,7 @@ class Dealer {
   }
 
   int ranks_;
+  std::optional<std::int64_t> enough_;
   std::vector<bool> taken_;
   std::vector<Fault>* faults_;
   double shares_ = 0;
@@ -200,8 +225,8 @@ RoleMap RoleMap::placed(int ranks, const RoleRequests& requests, std::vector<Fau
     claims.push_back({name_of(role), *request[place], map.has_[place]});
   }
   std::vector<Fault> found;
-  Dealer dealer(ranks, &found);
   const std::span<Claim> all(claims);
+  Dealer dealer(ranks, enough_ranks(all), &found);
   for (const std::span<Claim> part : {all.first(2), all.subspan(2)}) {
     for (Claim& claim : part) dealer.take_named(claim);
     for (Claim& claim : part) dealer.take_counted(claim);

@@ -98,6 +98,7 @@ std::vector<std::pair<std::string, double>> named_values(const EvaluationResult&
   add("eval_accuracy_high", result.accuracy_high);
   for (const auto& [tokens, value] : result.accuracy_within) add(fmt::format("eval_accuracy_within_{}", tokens), value);
   add("eval_response_length_mean", result.response_length_mean);
+  add("eval_truncated_share", result.truncated_share);
   add("eval_accuracy_sampled", result.accuracy_sampled);
   for (const auto& [k, value] : result.pass_at) add(fmt::format("eval_pass_at_{}", k), value);
   add(fmt::format("eval_majority_at_{}", result.samples), result.majority);
@@ -119,11 +120,12 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
   Judged greedy = draw_and_judge(request, request.greedy, 1, 0, generator, assessor, ranks, stop);
   result.abandoned = greedy.abandoned;
   if (result.abandoned) return result;
-  std::int64_t sums[3] = {0, 0, 0};  // correct, counting, tokens
+  std::int64_t sums[4] = {0, 0, 0, 0};  // correct, counting, tokens, truncated
   for (const Experience& e : greedy.experiences) {
     sums[0] += e.assessment.verdict == Verdict::correct ? 1 : 0;
     sums[1] += counts(e.assessment.verdict) ? 1 : 0;
     sums[2] += static_cast<std::int64_t>(e.rollout.token.size());
+    sums[3] += e.rollout.finish == Finish::length ? 1 : 0;
   }
   ranks.sum(std::span<std::int64_t>(sums));
   if (sums[1] > 0) {
@@ -138,8 +140,10 @@ EvaluationResult evaluate(const EvaluationRequest& request, Generator& generator
   ranks.sum(std::span<std::int64_t>(within));
   for (std::size_t b = 0; b < within.size() && sums[1] > 0; ++b)
     result.accuracy_within[request.token_budgets[b]] = static_cast<double>(within[b]) / static_cast<double>(sums[1]);
-  if (result.problems > 0)
+  if (result.problems > 0) {
     result.response_length_mean = static_cast<double>(sums[2]) / static_cast<double>(result.problems);
+    result.truncated_share = static_cast<double>(sums[3]) / static_cast<double>(result.problems);
+  }
   if (request.keep == EvaluationRequest::Keep::rollouts)
     result.rollouts = exchange_experiences(ranks, greedy.experiences);
 

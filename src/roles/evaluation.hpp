@@ -38,6 +38,7 @@ struct EvaluationResult {
   std::map<std::int64_t, double> pass_at;          // k = 1, 2, 4, ... up to samples, unbiased
   std::map<std::int64_t, double> accuracy_within;  // of greedy answers, those of more tokens being wrong
   double response_length_mean = 0;                 // greedy
+  double truncated_share = 0;                      // greedy: ended at the length limit
   bool abandoned = false;                          // a stop was asked for on some rank
   std::vector<Experience> rollouts;                // greedy ones, then sampled ones, by id; only with Keep::rollouts
   std::vector<std::string> responses;              // their texts, filled by whoever knows the tokenizer

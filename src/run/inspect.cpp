@@ -196,7 +196,7 @@ std::string as_table(const Inspected& found) {
 }  // namespace
 
 std::string inspect(const std::filesystem::path& path, CommandLine::Output form) {
-  const Inspected found = look_into(path);
+  const Inspected found = look_into(newest_of_run(path));
   return form == CommandLine::Output::json ? as_json(found) : as_table(found);
 }
 

@@ -191,9 +191,6 @@ ModelFileKind kind_of_model_file(const std::filesystem::path& path) {
   throw Error(ExitCode::data, Fault{path.string(), "is no file of a model", kKinds, ""});
 }
 
-namespace {
-
-// A run folder stands for its newest checkpoint.
 std::filesystem::path newest_of_run(const std::filesystem::path& path) {
   const std::filesystem::path latest = path / "checkpoints" / "latest";
   if (!is_file(latest) || is_file(path / kConfigFile)) return path;
@@ -201,8 +198,6 @@ std::filesystem::path newest_of_run(const std::filesystem::path& path) {
   while (!name.empty() && (name.back() == '\n' || name.back() == '\r')) name.pop_back();
   return path / "checkpoints" / name;
 }
-
-}  // namespace
 
 OpenedModel open_network(const std::filesystem::path& asked) {
   const std::filesystem::path path = newest_of_run(asked);

@@ -37,6 +37,9 @@ struct OpenedModel {
   std::map<std::string, std::string> companions;
 };
 
+// The newest checkpoint of a run folder; of anything else the path itself.
+std::filesystem::path newest_of_run(const std::filesystem::path& path);
+
 // A run folder is its newest checkpoint. Throws Error(no_input) when there is nothing there, Error(data) when it cannot
 // be used. Needs no MPI.
 OpenedModel open_model(const std::filesystem::path& path);

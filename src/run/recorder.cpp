@@ -218,8 +218,9 @@ void Recorder::begin_files(const RunState& state, const Engine& engine, std::int
   manifest_["started_unix"] = unix_time();
   write_manifest("running");
 
-  event(fmt::format("{}: {} ranks on {} nodes, {} threads a rank, {} ({}), {}", version_text(), world_.size(), nodes_,
-                    deck_.run.threads, processor_name(), instruction_set(), inputs_.model.description));
+  event(fmt::format("{}: {} ranks on {} {}, {} threads a rank, {} ({}), {}", version_text(), world_.size(), nodes_,
+                    nodes_ == 1 ? "node" : "nodes", deck_.run.threads, processor_name(), instruction_set(),
+                    inputs_.model.description));
   for (const std::string& note : inputs_.notes) event(note);
   if (const std::string unsafe = unconfined_warning(inputs_.sandbox); !unsafe.empty()) {
     warn(unsafe);
@@ -227,6 +228,7 @@ void Recorder::begin_files(const RunState& state, const Engine& engine, std::int
     event(fmt::format("judged programs: sandbox = \"{}\"", inputs_.sandbox));
   }
   for (const std::string& sentence : algorithm.describe()) event(sentence);
+  for (const std::string& line : role_lines(deck_, groups_.map())) event(line);
   std::string table = plan.table();
   for (std::size_t at = 0, end; at < table.size(); at = end + 1) {
     end = table.find('\n', at);
@@ -318,7 +320,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   if (facts.drawn) {
     row.set("tokens_generated", facts.tokens_generated);
     row.set("seconds_assessment", facts.seconds_assessment);
-    row.set("tail_share", facts.tail_share);
+    if (facts.tail_share >= 0) row.set("tail_share", facts.tail_share);
     if (facts.tokens_drawn > 0) row.set("seconds_generation", facts.seconds_generation);
     if (facts.tokens_drawn > 0 && facts.seconds_generation > 0)
       row.set("generation_tokens_per_s", static_cast<double>(facts.tokens_drawn) / facts.seconds_generation);
@@ -330,6 +332,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
 
 void Recorder::add_evaluation(MetricsRow* row, const EvaluationResult& result) const {
   row->set("eval_problems", result.problems);
+  if (result.samples > 0) row->set("eval_samples", result.samples);
   for (const auto& [name, value] : named_values(result)) row->set(name, value);
 }
 

@@ -42,7 +42,8 @@ struct IterationFacts {
   std::int64_t tokens_generated = 0, tokens_processed = 0;  // when its rollouts were drawn
   std::int64_t tokens_drawn =
       0;  // while it was trained on, in seconds_generation: of other iterations when drawing ahead
-  double seconds_generation = 0, seconds_assessment = 0, seconds_training = 0, tail_share = 0;
+  double seconds_generation = 0, seconds_assessment = 0, seconds_training = 0;
+  double tail_share = 0;  // below 0: unknown
   double seconds_communication = 0;
   bool drawn = true;  // and judged; not of a replay, and not of answers from a file
 };

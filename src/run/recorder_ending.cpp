@@ -53,6 +53,11 @@ void Recorder::finish(const RunState& state, double elapsed_s, Ending ending, co
   write_manifest(ending == Ending::finished ? "finished"
                  : ending == Ending::paused ? "stopped after [run] stop_after"
                                             : reason);
+  log_.event(ending == Ending::stopped
+                 ? fmt::format("saved and left early after iteration {}: {}", state.iteration, reason)
+                 : fmt::format("{} after iteration {}, {}",
+                               ending == Ending::finished ? "finished" : "stopped as asked", state.iteration,
+                               duration_text(elapsed_s)));
   if (ending != Ending::stopped) {
     try {
       const Report report = write_report({fs::path(folder_)}, fs::path(folder_) / "report", {});

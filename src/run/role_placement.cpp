@@ -170,6 +170,35 @@ std::vector<Role> roles_apart(const Deck& deck, const RoleMap& map) {
   return roles;
 }
 
+std::string bounded_note(const Deck& deck, const RoleMap& map) {
+  if (!wants_bounded(deck) || schedule_kind(deck, map).max_staleness > 0) return "";
+  return deck.schedule.max_staleness == 0
+             ? "staleness = \"bounded\" has no effect with max_staleness = 0: every iteration is drawn on policy"
+             : "staleness = \"bounded\" has no effect where a rank both draws and learns: every iteration is drawn on "
+               "policy, when it is about to be trained on; [placement] gives generator and actor ranks of their own";
+}
+
+namespace {
+
+std::map<std::string, std::vector<int>> ranks_by_roles(const Deck& deck, const RoleMap& map) {
+  std::map<std::string, std::vector<int>> ranks_of;
+  for (int r = 0; r < map.ranks(); ++r) ranks_of[join(roles_of(deck, map, r), " and ")].push_back(r);
+  return ranks_of;
+}
+
+std::string role_line(const std::string& roles, const std::vector<int>& ranks) {
+  return fmt::format("{} {}: {}", ranks.size() == 1 ? "rank" : "ranks", rank_list(ranks), roles);
+}
+
+}  // namespace
+
+std::vector<std::string> role_lines(const Deck& deck, const RoleMap& map) {
+  std::vector<std::string> lines;
+  if (map.is_colocated()) return lines;
+  for (const auto& [roles, ranks] : ranks_by_roles(deck, map)) lines.push_back(role_line(roles, ranks));
+  return lines;
+}
+
 bool hands_off_beside(const Deck& deck, const RoleMap& map) {
   return deck.schedule.weight_buffers == 2 && schedule_kind(deck, map).max_staleness > 0;
 }
@@ -221,13 +250,11 @@ std::string places_table(const Deck& deck, const RoleMap& map, const std::vector
 
 std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& shape,
                        const std::vector<RankPlace>& places) {
-  std::map<std::string, std::vector<int>> ranks_of;  // by roles
-  for (int r = 0; r < map.ranks(); ++r) ranks_of[join(roles_of(deck, map, r), " and ")].push_back(r);
   std::string text = fmt::format("ranks {}\n", map.ranks());
   const int slices = static_cast<int>(deck.optimizer.gradient_slices);
-  for (const auto& [roles, ranks] : ranks_of) {
+  for (const auto& [roles, ranks] : ranks_by_roles(deck, map)) {
     const int first = ranks.front();
-    text += fmt::format("{} {}: {}\n", ranks.size() == 1 ? "rank" : "ranks", rank_list(ranks), roles);
+    text += role_line(roles, ranks) + "\n";
     if (map.trains(first))
       text += fmt::format("  slices of a step: {}\n", slices_table(map, Role::actor, ranks, slices));
     if (map.has(Role::critic, first) && has_role(deck, Role::critic) && map.is_apart(Role::critic))
@@ -238,6 +265,7 @@ std::string role_table(const Deck& deck, const RoleMap& map, const EngineShape& 
       if (!line.empty()) text += fmt::format("  {}\n", line);
     }
   }
+  if (const std::string note = bounded_note(deck, map); !note.empty()) text += note + "\n";
   if (!places.empty()) return text + places_table(deck, map, places);
   return text +
          "nodes and cores are the launcher's choice: it shows them if it starts this with --check on the ranks\n";

@@ -37,6 +37,12 @@ std::vector<std::string> roles_of(const Deck& deck, const RoleMap& map, int rank
 // home.
 std::vector<Role> roles_apart(const Deck& deck, const RoleMap& map);
 
+// For people, of a deck that wants bounded staleness on ranks that cannot be ahead: why it has no effect. Else empty.
+std::string bounded_note(const Deck& deck, const RoleMap& map);
+
+// "ranks 0-5: generator", of ranks of the same roles; nothing where all ranks have all roles.
+std::vector<std::string> role_lines(const Deck& deck, const RoleMap& map);
+
 // Whether weights come to ranks that only draw while they draw: into a second buffer.
 bool hands_off_beside(const Deck& deck, const RoleMap& map);
 

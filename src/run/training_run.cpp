@@ -146,6 +146,8 @@ ExitCode TrainingRun::run() {
                     algorithm_->value_iterations(), deck_.run.iterations));
   }
 
+  if (const std::string note = bounded_note(deck_, map); !replays && !note.empty()) recorder_->warn(note);
+
   const std::int64_t iterations = iterations_in_all();
   const std::int64_t last = deck_.run.stop_after > 0 ? std::min(iterations, deck_.run.stop_after) : iterations;
   Next next = Next::go_on;

@@ -138,6 +138,10 @@ TEST(RoleMap, NamesFaultsOfEveryRole) {
   EXPECT_EQ(faults[0].where + ": " + faults[0].found, "critic: [placement] critic = \"7\" names rank 7, and there are 4 ranks");
   EXPECT_EQ(faults[1].where + ": " + faults[1].found, "reward: [placement] reward = \"x\" names no ranks");
   EXPECT_EQ(faults[2].where + ": " + faults[2].found, "reference: [placement] reference = 5 asks for 5 ranks, and 2 of 4 are free");
+  const std::vector<Fault> many = place(1, {.generator = count(2), .actor = count(1)}).faults;
+  ASSERT_EQ(many.size(), 2u);
+  for (const Fault& fault : many) EXPECT_NE(fault.advice.find("start 3 ranks"), std::string::npos) << fault.advice;
+  EXPECT_EQ(place(3, {.generator = count(4)}).faults.size(), 1u) << "that none is left for the actor follows from it";
   const std::vector<Fault> idle = place(4, {.generator = text("0"), .actor = text("1"), .critic = text("3")}).faults;
   ASSERT_EQ(idle.size(), 1u);
   EXPECT_EQ(idle[0].found, "[placement] no role uses rank 2 of 4 ranks");

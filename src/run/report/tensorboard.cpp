@@ -26,8 +26,7 @@ void remove_older(const std::filesystem::path& folder) {
 
 bool is_of_time(std::string_view metric) {
   return starts_with(metric, "seconds_") || metric.ends_with("_per_s") || starts_with(metric, "memory_") ||
-         starts_with(metric, "bytes_") || starts_with(metric, "idle_share_") || metric == "tail_share" ||
-         metric == "imbalance" || metric == "elapsed_s" || metric == "energy_j";
+         starts_with(metric, "idle_share_") || metric == "tail_share" || metric == "elapsed_s";
 }
 
 }  // namespace
