@@ -411,12 +411,14 @@ void Checker::run() {
 }
 
 void Checker::placement() {
-  if (!clear({"placement", "schedule", "algorithm"}) || !clear_below("placement.") || !clear_below("schedule.")) return;
-  std::vector<Fault> found;
-  check_placement(deck_, ranks_, found);
-  if (found.empty()) trainers_ = most_trainers(role_map_of(deck_, ranks_));
-  for (Fault& fault : found) faults_.push_back(std::move(fault));
-  if (clear({"generation", "generation.max_new_tokens", "generation.force_length", "environment"}))
+  if (clear({"placement", "schedule.max_staleness", "algorithm"}) && clear_below("placement.")) {
+    std::vector<Fault> found;
+    check_placement(deck_, ranks_, found);
+    if (found.empty()) trainers_ = most_trainers(role_map_of(deck_, ranks_));
+    for (Fault& fault : found) faults_.push_back(std::move(fault));
+  }
+  if (clear({"schedule.max_staleness", "schedule.staleness", "schedule.token_budget", "algorithm", "generation",
+             "generation.max_new_tokens", "generation.force_length", "environment"}))
     check_long_tails(deck_, faults_);
 }
 

@@ -76,7 +76,7 @@ Recorder::Recorder(const Deck& deck, const RunInputs& inputs, const RoleGroups& 
       world_(groups.world()),
       options_(std::move(options)),
       folder_(deck.run.out),
-      log_path_((fs::path(folder_) / "log.txt").string()),
+      log_path_(log_path(deck)),
       checkpoint_folder_((fs::path(folder_) / "checkpoints").string()),
       log_(groups.speaks() ? 0 : std::max(1, world_.rank()), options_.verbosity) {
   open_folder();
@@ -123,6 +123,8 @@ void Recorder::open_folder() {
                       "--out FOLDER"});
   }
 }
+
+std::string Recorder::log_path(const Deck& deck) { return (fs::path(deck.run.out) / "log.txt").string(); }
 
 void Recorder::gather_ranks() {
   const std::vector<RankPlace> places = places_of_ranks(world_);

@@ -55,7 +55,7 @@ class Recorder {
   ~Recorder();
 
   const std::string& folder() const { return folder_; }
-  const std::string& log_path() const { return log_path_; }
+  static std::string log_path(const Deck& deck);
   const std::string& checkpoint_folder() const { return checkpoint_folder_; }
   std::set<std::string>* verified_checkpoints() { return &verified_; }
   int nodes() const { return nodes_; }

@@ -100,6 +100,9 @@ ExitCode TrainingRun::run() {
   if (replays) schedule.max_staleness = 0, schedule.staleness = Staleness::exact;
   schedule_ = std::make_unique<Schedule>(schedule);
   if (is_bounded() && schedule.shared != SharedRanks::all) bell_ = std::make_unique<Bell>("bell", world_);
+  watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, Recorder::log_path(deck_),
+                                         join(roles_of(deck_, map, world_.rank()), " and "));
+  watchdog_->beat("opening of inputs");
   inputs_ = open_inputs(deck_, replays ? InputsFor::replay : InputsFor::training, options_.broker);
   if (replays) {
     recorded_ =
@@ -118,11 +121,11 @@ ExitCode TrainingRun::run() {
   const int data_rank = map.place(Role::actor, world_.rank());
   const int data_ranks = groups_->trains() ? groups_->actors().size() : 1;
   const MemoryPlan plan = Engine::plan(shape, data_rank, data_ranks);
+  watchdog_->wait("agreement on memory and folder");
   require_memory(plan, mpi_.ranks_on_node(), world_);
 
   recorder_ = std::make_unique<Recorder>(deck_, inputs_, *groups_, options_.recorder);
-  watchdog_ = std::make_unique<Watchdog>(world_, deck_.run.watchdog_s, recorder_->log_path(),
-                                         join(roles_of(deck_, map, world_.rank()), " and "));
+  watchdog_->beat("start");
   trace_ = std::make_unique<Trace>(world_);
   baseline_bytes_ = resident_bytes();
   engine_ = std::make_unique<Engine>(shape, data_rank, data_ranks, waiting_for(mpi_, shape.threads));

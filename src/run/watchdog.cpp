@@ -102,6 +102,7 @@ void Watchdog::watch() {
     if (silent_s < limit_s_) continue;
     if (beats_[node_rank_].waiting != 0 && others_work(now)) continue;
     const std::string text = report(silent_s);
+    beats_[node_rank_].ended = 1;
     std::fputs(text.c_str(), stderr);
     if (const int file = ::open(log_path_.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0644); file >= 0) {
       const ssize_t written = ::write(file, text.data(), text.size());
@@ -112,21 +113,22 @@ void Watchdog::watch() {
   }
 }
 
+// A stopped process, else one that is gone, else the oldest beat among those that do not wait for others.
+int Watchdog::silent_one() const {
+  int gone = -1, oldest = -1;
+  for (int i = 0; i < node_ranks_; ++i) {
+    if (beats_[i].ended != 0) continue;
+    const char state = process_state(beats_[i].process);
+    if (state == 'T') return i;
+    if (state == 0 || state == 'Z') gone = i;
+    if (beats_[i].waiting == 0 && (oldest < 0 || beats_[i].time_ns < beats_[oldest].time_ns)) oldest = i;
+  }
+  return gone >= 0 ? gone : oldest;
+}
+
 std::string Watchdog::report(double silent_s) const {
   const std::int64_t now = now_ns();
-  // The silent one: stopped or gone, else the oldest beat among those that do not wait for others.
-  int culprit = -1;
-  for (int i = 0; i < node_ranks_; ++i) {
-    const char state = process_state(beats_[i].process);
-    if (state == 'T' || state == 0 || state == 'Z') culprit = i;
-  }
-  for (int i = 0; culprit < 0 && i < node_ranks_; ++i) {
-    if (beats_[i].waiting) continue;
-    bool oldest = true;
-    for (int j = 0; j < node_ranks_; ++j)
-      oldest = oldest && (beats_[j].waiting || beats_[i].time_ns <= beats_[j].time_ns);
-    if (oldest) culprit = i;
-  }
+  const int culprit = silent_one();
   std::string text = fmt::format("maxplus: error: no progress on rank {} ({}) for {:.1f} s (watchdog_s = {})\n", rank_,
                                  host_, silent_s, limit_s_);
   if (culprit >= 0) {

@@ -35,12 +35,14 @@ class Watchdog {
   struct Beat {
     std::atomic<std::int64_t> time_ns;
     std::atomic<std::int32_t> process, rank, waiting;
+    std::atomic<std::int32_t> ended;  // by its own watchdog, so it is not the one to blame
     std::atomic<char> stage[48];
     char roles[64];  // written before any other rank looks
   };
   bool others_work(std::int64_t now_ns) const;
   void write(const char* stage, int waiting);
   void watch();
+  int silent_one() const;  // -1: unknown
   std::string report(double silent_s) const;
 
   double limit_s_;

@@ -76,6 +76,10 @@ def check_presets(report, folder):
     named = run(["eval", folder.deck(SMALL + '[data]\neval = "named.jsonl"\n[reward]\n', name="named.toml"), "--json", "--out", folder / "n"])
     verdicts = [r["verdict"] for r in lines(os.path.join(folder / "n", "rollouts.jsonl"))] if named.returncode == 0 else named.stderr
     report.check("data: problems that name their judges need no other", verdicts == ["correct", "wrong"], verdicts)
+    folder.file("many.jsonl", jsonl([{"prompt": chr(97 + i), "answer": ANY, "verifier": "regex"} for i in range(12)]))
+    cut = run(["eval", folder.deck(SMALL + '[data]\neval = "many.jsonl"\n[reward]\n', name="many.toml"), "--json", "--out", folder / "m"])
+    ends = [r["finish"] for r in lines(os.path.join(folder / "m", "rollouts.jsonl"))] if cut.returncode == 0 else []
+    report.check("data: the share of answers that were cut", ends and json.loads(cut.stdout)["eval_truncated_share"] == ends.count("length") / len(ends), cut.stdout + cut.stderr)
     unknown = run(["eval", folder / "verl.toml"] + sets(data__preset="gsm8"))
     report.check("data: an unknown preset is exit 78 with the nearest name", unknown.returncode == 78 and "'gsm8k'" in unknown.stderr,
                  unknown.stderr)

@@ -96,6 +96,7 @@ def begin(runs, folder):
     runs.train("another staleness", to="stopped after 1", after=["stopped after 1"], run__iterations=9, schedule__max_staleness=1)
     for name, (ranks, keys, _) in REFUSED.items():
         runs.train(name, (ranks, placed(keys)))
+    runs.train("faults of two tables", (2, placed(dict(generator='"0-4"', actor='"0"'))), schedule__weight_buffers=3)
     for name, case in {"one rank": ONE_RANK, **SYNCHRONOUS}.items():
         runs.train(name, case)
     for staleness, places in AHEAD.items():
@@ -130,6 +131,10 @@ def check_on_policy(runs):
     manifest = json.loads(read(runs.out("2 + 1") + "/manifest.json"))
     report.check("placement: the manifest has the roles", [r["roles"] for r in manifest["rank_map"]] == [["generator"], ["generator"], ["actor"]],
                  manifest["rank_map"])
+    log = read(runs.out("2 + 1") + "/log.txt").decode()
+    report.check("placement: the log has the roles, and how the run ended", "ranks 0-1: generator\n" in log and "rank 2: actor\n" in log and f"finished after iteration {ITERATIONS}" in log, log[-800:])
+    shown = run(["inspect", runs.out("2 + 1"), "--json"])
+    report.check("placement: a run folder is inspected as its newest checkpoint", shown.returncode == 0 and expected and json.loads(shown.stdout)["weights_hash"] == expected[0][-1][1], shown.stderr)
     bytes_of = [r["memory_plan_bytes"] for r in manifest["rank_map"]]
     everything = json.loads(read(runs.out("colocated on 2 ranks") + "/manifest.json"))["rank_map"][0]["memory_plan_bytes"]
     report.check("placement: ranks of one role need less memory than those of both", max(bytes_of) < everything, f"{bytes_of} {everything}")
@@ -207,8 +212,15 @@ def check_told(runs):
         actor, _, generator = shown.stdout.rpartition("# ranks 6-7: actor\n")[2].partition("# ranks 0-5: generator\n")
     report.check("placement: --check plans memory a role", "generation (keys, values)" in generator and "gradients" not in generator
                  and "gradients" in actor and "optimizer moments" in actor and "generation (keys, values)" not in actor, shown.stdout[-1500:])
+    asked = sets(placement__generator=2, schedule__max_staleness=1, schedule__staleness="bounded")
+    shown = run(["train", runs.deck, "--check"] + asked, ranks=3)
+    report.check("placement: --check on ranks tells nodes and cores, once", shown.returncode == 0 and shown.stdout.count("# node ") == 1 and shown.stdout.count("rank 2 (actor) cores ") == 1
+                 and shown.stdout.count("# rank 2: actor\n") == 1 and "weights that arrive" in shown.stdout and "has no effect" not in shown.stdout, shown.stdout[-1500:] + shown.stderr)
+    shown = run(["train", runs.deck, "--check", "--ranks", "3"] + asked + sets(placement__generator='"0-2"', placement__actor='"0"'))
+    report.check("placement: --check tells bounded staleness that has no effect", shown.returncode == 0 and "has no effect where a rank both draws and learns" in shown.stdout, shown.stdout[-600:])
     for name, (_, _, parts) in REFUSED.items():
         runs.refused(name, parts)
+    runs.refused("faults of two tables", ["names ranks 2-4", "weight_buffers = 3 is out of range"])
 
 
 with Folder() as temporary:

@@ -139,3 +139,4 @@ class Runs:
         code, seconds, errors = self.started[f"still {role}"].result()
         self.check(f"the {role} stands still: exit 75 in time", code == 75 and seconds < WATCHDOG_S + 2 + 1.5, f"{code} {seconds} {errors}")
         self.check(f"the {role} that stands still is named", f"silent: rank {victim} ({role}) (its process is stopped)" in errors, errors)
+        self.check(f"no other rank than the {role} that stands still is named", errors.count("silent: rank ") == errors.count(f"silent: rank {victim} "), errors)
