@@ -59,7 +59,7 @@ std::vector<double> times_at(const RunRecord& run, const ScheduleKind& kind, dou
   times[place(Stage::training)] = seconds("seconds_training");
   times[place(Stage::hand_off)] = seconds("seconds_weight_handoff");
   times[place(Stage::closing)] = seconds("seconds_evaluation");
-  if (kind.staleness == Staleness::bounded && kind.shared != SharedRanks::all) {
+  if (stands_for_waiting(kind, Stage::generation)) {
     // Drawing goes on beside all else: what a step waited for stands in its place.
     drawing = seconds("seconds_awaited");
     judging = settling = 0;
@@ -124,14 +124,18 @@ void find_bounds(ScheduleReplay& replay, const EventGraph& graph) {
   replay.bound = static_cast<Stage>(largest - replay.share.begin());
 }
 
-// In the words of the metrics.
-const char* word_of(Stage stage) {
+}  // namespace
+
+bool stands_for_waiting(const ScheduleKind& kind, Stage stage) {
+  return stage == Stage::generation && kind.staleness == Staleness::bounded && kind.shared != SharedRanks::all;
+}
+
+const char* word_of(const ScheduleKind& kind, Stage stage) {
+  if (stands_for_waiting(kind, stage)) return "waiting for rollouts";
   if (stage == Stage::opening) return "checkpoint";
   if (stage == Stage::closing) return "evaluation";
   return name_of(stage);
 }
-
-}  // namespace
 
 std::optional<ScheduleReplay> replay_schedule(const RunRecord& run) {
   if (!run.deck || points_of(run, "seconds_generation").y.empty()) return std::nullopt;
@@ -161,14 +165,15 @@ std::optional<ScheduleReplay> replay_schedule(const RunRecord& run) {
 
 std::string ScheduleReplay::sentence() const {
   std::string text =
-      fmt::format("{} bounds this run: {:.0f} % of an iteration", word_of(bound), 100 * share[place(bound)]);
+      fmt::format("{} bounds this run: {:.0f} % of an iteration", word_of(kind, bound), 100 * share[place(bound)]);
   std::vector<Stage> others;
   for (std::size_t s = 0; s < share.size(); ++s) {
     if (static_cast<Stage>(s) != bound && share[s] >= kWorthNaming) others.push_back(static_cast<Stage>(s));
   }
   std::stable_sort(others.begin(), others.end(),
                    [this](Stage a, Stage b) { return share[place(a)] > share[place(b)]; });
-  for (const Stage stage : others) text += fmt::format(", {} {:.0f} %", word_of(stage), 100 * share[place(stage)]);
+  for (const Stage stage : others)
+    text += fmt::format(", {} {:.0f} %", word_of(kind, stage), 100 * share[place(stage)]);
   // Judging after the drawing waits as long as that.
   std::vector<Stage> chains = {Stage::generation, Stage::training};
   if (kind.granularity == Granularity::group) chains.push_back(Stage::assessment);
@@ -178,7 +183,8 @@ std::string ScheduleReplay::sentence() const {
     return seconds > kWorthWaiting * line.makespan();
   };
   for (const Stage stage : chains) {
-    if (stage != bound && took_time(stage) && waits_s[place(stage)] > kWorthWaiting * iteration_s())
+    if (stage != bound && !stands_for_waiting(kind, stage) && took_time(stage) &&
+        waits_s[place(stage)] > kWorthWaiting * iteration_s())
       text += fmt::format("; {} waits {:.2g} s", name_of(stage), waits_s[place(stage)]);
   }
   const double in_no_stage = measured_s > 0 ? 1 - replayed_s / measured_s : 0;
@@ -188,11 +194,11 @@ std::string ScheduleReplay::sentence() const {
 
 Json ScheduleReplay::json() const {
   Json object = {{"iterations", iteration.size()}, {"measured_s", measured_s}, {"replayed_s", replayed_s},
-                 {"from_means_s", from_means_s},   {"period_s", period_s},     {"bound", word_of(bound)}};
+                 {"from_means_s", from_means_s},   {"period_s", period_s},     {"bound", word_of(kind, bound)}};
   Json shares = Json::object(), waits = Json::object();
   for (std::size_t s = 0; s < share.size(); ++s) {
-    if (share[s] > 0) shares[word_of(static_cast<Stage>(s))] = share[s];
-    if (waits_s[s] > 1e-9 * iteration_s()) waits[word_of(static_cast<Stage>(s))] = waits_s[s];
+    if (share[s] > 0) shares[word_of(kind, static_cast<Stage>(s))] = share[s];
+    if (waits_s[s] > 1e-9 * iteration_s()) waits[word_of(kind, static_cast<Stage>(s))] = waits_s[s];
   }
   object["share"] = std::move(shares);
   object["waits_s"] = std::move(waits);

@@ -11,6 +11,12 @@
 
 namespace maxplus {
 
+// Whether the stage's time is what training waited for it: with bounded staleness generation goes on beside all else.
+bool stands_for_waiting(const ScheduleKind& kind, Stage stage);
+
+// For people, in the words of the metrics.
+const char* word_of(const ScheduleKind& kind, Stage stage);
+
 struct ScheduleReplay {
   ScheduleKind kind;
   std::vector<double> iteration;  // of each line that trained

@@ -26,14 +26,15 @@ struct BarStage {
 // Rows: generator, judge, actor. Judging after the drawing stands in the generator's row.
 std::array<BarStage, 8> bar_stages(const ScheduleKind& kind) {
   const std::size_t judge = kind.granularity == Granularity::group ? 1 : 0;
-  return {{{Stage::opening, "checkpoint", 5, 2},
-           {Stage::generation, "generation", 0, 0},
-           {Stage::assessment, "assessment", 1, judge},
-           {Stage::settling, "assessment", 1, judge},
-           {Stage::scoring, "scoring", 6, 2},
-           {Stage::training, "training", 2, 2},
-           {Stage::hand_off, "hand-off", 3, 2},
-           {Stage::closing, "evaluation", 4, 0}}};
+  return {
+      {{Stage::opening, "checkpoint", 5, 2},
+       {Stage::generation, word_of(kind, Stage::generation), 0, stands_for_waiting(kind, Stage::generation) ? 2U : 0U},
+       {Stage::assessment, "assessment", 1, judge},
+       {Stage::settling, "assessment", 1, judge},
+       {Stage::scoring, "scoring", 6, 2},
+       {Stage::training, "training", 2, 2},
+       {Stage::hand_off, "hand-off", 3, 2},
+       {Stage::closing, "evaluation", 4, 0}}};
 }
 
 // The span in which all of a step happens.
