@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every longer check but validation/peers and validation/performance, one after the other; each writes its results beside
-# itself. Those of schedules that measure seconds (run, fused, bounded, hand_off, partial, dispatch, event_graph) fail on a busy machine.
+# itself. Those of schedules that measure seconds (run, long_tail, fused, bounded, hand_off, partial, dispatch, event_graph) fail on a busy machine.
 # Needs build/maxplus (jobscripts/setup.sh) and a network for the published model.
 #
 #   bash validation/nightly.sh [PEERS_FOLDER]      what validation/peers/install.sh made; without it four checks are left out,
@@ -18,7 +18,7 @@ check python3 validation/quickstart/run.py
 check python3 validation/determinism/run.py
 check python3 validation/verify/run.py
 check python3 validation/algorithms/learn.py
-for schedule in run fused bounded hand_off partial dispatch event_graph learning; do
+for schedule in run long_tail fused bounded hand_off partial dispatch event_graph learning; do
   check python3 "validation/schedules/$schedule.py"
 done
 if command -v chromium > /dev/null; then

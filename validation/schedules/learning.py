@@ -8,7 +8,7 @@ correction (decoupled_ppo) and without it (grpo, whose ratios are taken against 
 
     python3 validation/schedules/learning.py [--ranks 2] [--seeds 3] [--ahead 1,2,4,8,16] [--folder FOLDER]
 
-33 runs of the quickstart, about 45 s each on two cores. Bits depend neither on ranks nor on time, so the machine need not be quiet. Writes
+27 runs of the quickstart, about 45 s each on two cores. Bits depend neither on ranks nor on time, so the machine need not be quiet. Writes
 learning.md beside this file. A FOLDER is kept, and finished runs in it are not repeated.
 """
 import argparse
