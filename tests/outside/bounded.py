@@ -47,10 +47,9 @@ def check_places(report, runs):
     for place, staleness, slow in (("1 + 1", 1, "trainer"), ("1 + 1", 2, "generator"), ("1 + 1", 4, "trainer"), ("1 + 1", 8, "trainer"), ("2 + 1", 4, "generator"), ("1 + 2", 1, "generator"),
                                    ("1 + 2", 8, "generator"), ("3 + 4", 2, "generator")):
         cases[f"{place}, {staleness}, slow {slow}"] = (PLACES[place], staleness, SLOW_TRAINER if slow == "trainer" else SLOW_GENERATOR)
-    cases["judged by groups"] = (PLACES["2 + 1"], 2, dict(schedule__granularity='"group"', generation__batch_rollouts=3))
+    cases["judged by groups"] = (PLACES["2 + 1"], 2, dict(schedule__granularity='"group"', generation__batch_rollouts=3, schedule__weight_buffers=1))
     cases["greedy answers, dropped groups"] = (PLACES["1 + 2"], 2, dict(algorithm__name='"remax"', generation__zero_spread='"drop"', reward__probability=0.3))
     cases["decoupled"] = (PLACES["1 + 1"], 4, dict(algorithm__name='"decoupled_ppo"'))
-    cases["a critic"] = (PLACES["2 + 1"], 2, dict(algorithm__name='"ppo"', critic__path='"policy"'))
     for name, (case, staleness, keys) in cases.items():
         runs.train(name, case, **bounded(staleness, **keys))
     runs.train("one problem", (4, dict(placement__generator=3)), **bounded(2, generation__problems_per_iteration=1, optimizer__mini_batches=1))

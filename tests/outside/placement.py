@@ -6,13 +6,13 @@ from program import Folder, LEARNING_DECK, Report, read, run, sets
 from runs import ONE_RANK, Runs, placed
 
 ITERATIONS = 5
-# name: ranks of the job, [placement]; two say that they are not ahead
+# name: ranks of the job, [placement]; two say that they are not ahead, and one that weights come between two drawings
 SYNCHRONOUS = {
     "colocated on 2 ranks": (2, {}),
     "colocated on 2 ranks, named": (2, dict(**placed(dict(generator='"0-1"', actor='"0-1"')), schedule__max_staleness=0)),
     "1 + 1": (2, placed(dict(generator=1, actor=1))),
     "2 + 1": (3, placed(dict(generator=2))),
-    "1 + 2": (3, placed(dict(generator='"34%"', actor='"66%"'))),
+    "1 + 2": (3, dict(**placed(dict(generator='"34%"', actor='"66%"')), schedule__weight_buffers=1)),
     "3 + 4": (7, placed(dict(generator=3, actor=4))),
     "the actor first": (2, dict(**placed(dict(generator='"1"', actor='"0"')), schedule__max_staleness=0)),
     "all generate, one trains": (3, placed(dict(generator='"0-2"', actor='"1"'))),
@@ -27,17 +27,16 @@ for line in sys.stdin:
     time.sleep(random.choice([0, 0, 0.002, 0.02]))
     print(json.dumps({"reward": zlib.crc32(json.loads(line)["response"].encode()) % 3}), flush=True)
 """
-# What lies under roles: rounds of drawing anew, greedy baselines, a reference with a copy of the policy, a critic, recomputed probabilities.
+# What lies under roles: rounds of drawing anew, greedy baselines, a reference with a copy of the policy, a shared critic, recomputed probabilities.
 OTHERS = {
     "rounds and greedy answers": dict(algorithm__name="remax", generation__zero_spread="resample", generation__group_size=2, reward__probability=0.3),
     "a reference that is refreshed": dict(algorithm__kl="k3", algorithm__kl_coefficient=0.01, reference__path="policy", reference__refresh_every=2),
-    "a critic": dict(algorithm__name="ppo", critic__path="policy"),
     "a shared critic": dict(algorithm__name="ppo", critic__shared="true", algorithm__value_coefficient=0.1),
     "a generator in bf16": dict(schedule__max_staleness=0, generation__compute="bf16", algorithm__name="decoupled_ppo", algorithm__proximal="recompute", algorithm__truncated_importance_cap=2),
     "recomputed probabilities": dict(algorithm__name="decoupled_ppo", algorithm__proximal="recompute", schedule__max_staleness=2),
 }
 # A phase, the rank that dies in it, of 1 + 1, and where the run goes on; iterations after which a run stops, where, and where it goes on.
-KILLED = {"generation": (0, "2 + 1"), "exchange": (1, "one rank"), "training": (1, "1 + 2"), "weight_sync": (0, "one rank")}
+KILLED = {"generation": (0, "2 + 1"), "exchange": (1, "1 + 2"), "weight_sync": (0, "one rank")}
 STOPPED = {1: ("1 + 1", "1 + 2"), 2: ("one rank shared", "one rank"), 4: ("one rank", "the actor first")}
 # name: ranks of the job, [placement], and what is said of it
 REFUSED = {

@@ -26,7 +26,7 @@ ITERATIONS, FIRST = 8, 3
 CASE = APART + [f"run.iterations={ITERATIONS}", "schedule.max_staleness=1", "model.width=512", "model.heads=8", "model.ffn_width=1536", "model.layers=8",
                 "generation.problems_per_iteration=4", "generation.force_length=32"]
 SCHEDULES = {"one buffer": ["schedule.weight_buffers=1"], "two buffers": []}
-CASES = {"drawing takes longer": ["generation.batch_rollouts=4"], "training takes longer": ["generation.batch_rollouts=16", "optimizer.epochs=2"]}
+CASES = {"drawing takes longer": ["generation.batch_rollouts=2"], "training takes longer": ["generation.batch_rollouts=16", "optimizer.epochs=2"]}
 
 
 def measure(deck, folder, keys):
