@@ -109,8 +109,7 @@ Result assign_list(std::vector<std::int64_t>& field, const KeyFacts& facts, cons
 }
 
 Result assign_ranks(RankChoice& field, const DeckValue& value) {
-  constexpr std::int64_t kMostRanks = 1 << 20;
-  if (value.kind == Kind::whole && (value.whole < 1 || value.whole > kMostRanks)) return Refusal{"is out of range", ""};
+  if (value.kind == Kind::whole && value.whole < 1) return Refusal{"is out of range", ""};
   if (value.kind == Kind::text && value.text.empty()) return Refusal{"is empty", ""};
   if (value.kind != Kind::whole && value.kind != Kind::text) return wrong_type(value);
   field = {value.kind == Kind::whole ? value.whole : 0, value.text};

@@ -54,13 +54,13 @@ struct Claim {
   }
 };
 
-// How many ranks these ask for together, where none is a share.
+// How many ranks these ask for together, where none is a share and none asks for more than there can be.
 std::optional<std::int64_t> enough_ranks(std::span<const Claim> claims) {
   std::int64_t counted = 0;
   std::set<int> named;
   for (const Claim& claim : claims) {
     if (!claim.request) continue;
-    if (parse_share(claim.request->text)) return std::nullopt;
+    if (claim.request->count > kMostRanks || parse_share(claim.request->text)) return std::nullopt;
     counted += claim.request->count;
     if (claim.request->count > 0) continue;
     const auto ranks = parse_rank_list(claim.request->text, static_cast<int>(kMostRanks));

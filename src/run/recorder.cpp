@@ -322,7 +322,7 @@ MetricsRow Recorder::iteration_row(const IterationFacts& facts, std::span<const 
   if (facts.drawn) {
     row.set("tokens_generated", facts.tokens_generated);
     row.set("seconds_assessment", facts.seconds_assessment);
-    if (facts.tail_share >= 0) row.set("tail_share", facts.tail_share);
+    if (facts.tail_share) row.set("tail_share", *facts.tail_share);
     if (facts.tokens_drawn > 0) row.set("seconds_generation", facts.seconds_generation);
     if (facts.tokens_drawn > 0 && facts.seconds_generation > 0)
       row.set("generation_tokens_per_s", static_cast<double>(facts.tokens_drawn) / facts.seconds_generation);

@@ -43,7 +43,7 @@ struct IterationFacts {
   std::int64_t tokens_drawn =
       0;  // while it was trained on, in seconds_generation: of other iterations when drawing ahead
   double seconds_generation = 0, seconds_assessment = 0, seconds_training = 0;
-  double tail_share = 0;  // below 0: unknown
+  std::optional<double> tail_share = {};  // absent: nobody waits for the last to end
   double seconds_communication = 0;
   bool drawn = true;  // and judged; not of a replay, and not of answers from a file
 };

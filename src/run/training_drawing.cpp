@@ -141,7 +141,7 @@ Collected TrainingRun::draw_and_judge(const Round& round, const StopRequest& sto
   const auto look = [&] {
     if (race) race->look();
     if (fused) assessor_->look_after();
-    hand_off_->has_arrived();
+    hand_off_->has_arrived();  // newer weights move on while MPI is asked
     return stop();
   };
   RequestDone done;

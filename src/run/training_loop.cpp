@@ -124,7 +124,7 @@ MetricsRow TrainingRun::row_of(const Collected& collected, const Trained& traine
   facts.tokens_generated = collected.facts.tokens_generated;
   facts.tokens_processed = collected.facts.tokens_processed;
   // At its own pace nobody waits for the last to end.
-  facts.tail_share = bell_ ? -1 : collected.facts.tail_share;
+  if (!bell_) facts.tail_share = collected.facts.tail_share;
   facts.tokens_drawn = spent.tokens_drawn;
   facts.seconds_generation = spent.seconds_generation;
   facts.seconds_assessment = spent.seconds_assessment + trained.seconds_scoring;

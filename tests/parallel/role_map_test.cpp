@@ -1,6 +1,7 @@
 // Which ranks have which roles, what is wrong with a request, and who gives to whom.
 #include "parallel/role_map.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -142,6 +143,8 @@ TEST(RoleMap, NamesFaultsOfEveryRole) {
   ASSERT_EQ(many.size(), 2u);
   for (const Fault& fault : many) EXPECT_NE(fault.advice.find("start 3 ranks"), std::string::npos) << fault.advice;
   EXPECT_EQ(place(3, {.generator = count(4)}).faults.size(), 1u) << "that none is left for the actor follows from it";
+  for (const Fault& fault : place(3, {.generator = count(std::numeric_limits<std::int64_t>::max()), .actor = count(9)}).faults)
+    EXPECT_EQ(fault.advice.find("start"), std::string::npos) << fault.advice;
   const std::vector<Fault> idle = place(4, {.generator = text("0"), .actor = text("1"), .critic = text("3")}).faults;
   ASSERT_EQ(idle.size(), 1u);
   EXPECT_EQ(idle[0].found, "[placement] no role uses rank 2 of 4 ranks");

@@ -82,6 +82,18 @@ RoleMap mixed_roles(int ranks) {
 
 Communicator checked_world() { return Communicator("world", MPI_COMM_WORLD, Communicator::Checking::on); }
 
+// Ranks of mixed roles with weights of their own.
+struct Ranks {
+  explicit Ranks(bool overlaps, Communicator::Checking checking = Communicator::Checking::on)
+      : world("world", MPI_COMM_WORLD, checking),
+        groups(world, mixed_roles(world.size())),
+        hand_off(groups.weights(), weights.set, &weights.second, overlaps) {}
+  const Communicator world;
+  RoleGroups groups;
+  Weights weights;
+  WeightHandOff hand_off;
+};
+
 // In one go, and behind the drawing.
 class WeightSync : public testing::TestWithParam<bool> {};
 
@@ -89,10 +101,8 @@ INSTANTIATE_TEST_SUITE_P(Buffers, WeightSync, testing::Bool(),
                          [](const auto& test) { return test.param ? "Two" : "One"; });
 
 TEST_P(WeightSync, GivesEveryRankTheWeightsOfThoseThatTrain) {
-  const Communicator world = checked_world();
-  RoleGroups groups(world, mixed_roles(world.size()));
-  Weights weights;
-  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, GetParam());
+  Ranks ranks(GetParam());
+  auto& [world, groups, weights, hand_off] = ranks;
   for (std::int64_t version = 0; version < 3; ++version) {
     if (groups.trains()) {
       weights.set.initialise(40 + static_cast<std::uint64_t>(version));
@@ -105,10 +115,8 @@ TEST_P(WeightSync, GivesEveryRankTheWeightsOfThoseThatTrain) {
 }
 
 TEST(WeightHandOff, LeavesATakerItsWeightsUntilItAsksForTheNext) {
-  const Communicator world = checked_world();
-  RoleGroups groups(world, mixed_roles(world.size()));
-  Weights weights;
-  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, true);
+  Ranks ranks(true);
+  auto& [world, groups, weights, hand_off] = ranks;
   weights.set.initialise(1);
   const std::string old = weights.set.hash();
   for (std::int64_t version = 1; version < 4; ++version) {
@@ -132,10 +140,8 @@ TEST(WeightHandOff, LeavesATakerItsWeightsUntilItAsksForTheNext) {
 
 // A stop: takers have begun to listen, and those that train never came to it.
 TEST(WeightHandOff, GoesOnAfterOneThatWasAbandoned) {
-  const Communicator world = checked_world();
-  RoleGroups groups(world, mixed_roles(world.size()));
-  Weights weights;
-  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, true);
+  Ranks ranks(true);
+  auto& [world, groups, weights, hand_off] = ranks;
   weights.set.initialise(1);
   if (!groups.trains()) hand_off.begin();
   hand_off.abandon();
@@ -145,10 +151,8 @@ TEST(WeightHandOff, GoesOnAfterOneThatWasAbandoned) {
 }
 
 TEST_P(WeightSync, MovesEachByteOnceToEachRankThatLacksIt) {
-  const Communicator world("world", MPI_COMM_WORLD, Communicator::Checking::off);  // checks would be counted too
-  RoleGroups groups(world, mixed_roles(world.size()));
-  Weights weights;
-  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, GetParam());
+  Ranks ranks(GetParam(), Communicator::Checking::off);  // checks would be counted too
+  auto& [world, groups, weights, hand_off] = ranks;
   weights.set.initialise(7);
   const std::int64_t before = groups.weights().traffic().bytes_sent, before_in_mpi = bytes_broadcast;
   hand_off.begin();
@@ -164,10 +168,8 @@ TEST_P(WeightSync, MovesEachByteOnceToEachRankThatLacksIt) {
 }
 
 TEST_P(WeightSync, RefusesAnotherVersion) {
-  const Communicator world = checked_world();
-  RoleGroups groups(world, mixed_roles(world.size()));
-  Weights weights;
-  WeightHandOff hand_off(groups.weights(), weights.set, &weights.second, GetParam());
+  Ranks ranks(GetParam());
+  auto& [world, groups, weights, hand_off] = ranks;
   weights.set.initialise(7);
   if (groups.trains()) {
     hand_off.finish(4);

@@ -16,14 +16,13 @@ Needs a quiet machine of two cores; takes about six minutes. Writes bounded.md b
 import os
 import statistics
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
-from turns import APART, DECK, QUICK, in_turns, pairs_asked  # noqa: E402
+from turns import APART, QUICK, deck_of, gain, in_turns, pairs_asked, row  # noqa: E402
 
 ITERATIONS, FIRST, BOUND = 24, 4, 2
 CASE = APART + [f"run.iterations={ITERATIONS}", f"schedule.max_staleness={BOUND}", "generation.force_length=64", "generation.force_length_sigma=1", "generation.max_new_tokens=320",
@@ -49,23 +48,18 @@ def main():
     text = ["# Generation at its own pace", "", f"`python3 validation/schedules/bounded.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, 1 + 1 ranks, at most {BOUND} versions "
             "behind, lengths lognormal about 64 tokens; medians over runs of means over iterations, ms, schedules in turns.", "",
             "| case | schedule | iteration | least | most | G | T | mean of max(G, T) | awaited |", "|---|---|---|---|---|---|---|---|---|"]
-    with tempfile.TemporaryDirectory() as folder:
-        deck = os.path.join(folder, "deck.toml")
-        with open(deck, "w", encoding="utf-8") as file:
-            file.write(DECK.format(judge=QUICK))
+    with deck_of(QUICK) as (folder, deck):
         for title, keys in CASES.items():
             runs = in_turns(title, SCHEDULES, pairs, lambda more, keys=keys: measure(deck, folder, keys + more))
             for name, found in runs.items():
-                period = [m["iteration"] for m in found]
-                text.append(f"| {title} | {name} | {1e3 * statistics.median(period):.0f} | {1e3 * min(period):.0f} | {1e3 * max(period):.0f} | "
-                            + " | ".join(f"{1e3 * statistics.median(m[key] for m in found):.0f}" for key in ("generation", "training", "longer", "awaited")) + " |")
+                text.append(row([title, name], found, ("generation", "training", "longer", "awaited")))
             exact, free = runs.values()
-            gain = statistics.median(slow["iteration"] / fast["iteration"] for slow, fast in zip(exact, free))
+            faster = gain(exact, free)
             if title == "a slow trainer":
-                verdicts.append((f"{title}: at its own pace over exactly two ahead: 0.9 to 1.3", f"{gain:.2f}", 0.9 <= gain <= 1.3))
+                verdicts.append((f"{title}: at its own pace over exactly two ahead: 0.9 to 1.3", f"{faster:.2f}", 0.9 <= faster <= 1.3))
             else:
                 said = statistics.median(m["longer"] / max(m["generation"], m["training"]) for m in exact)
-                verdicts.append((f"{title}: at its own pace over exactly two ahead: at least 0.95 times the quotient of the means, {said:.2f}", f"{gain:.2f}", gain >= 0.95 * said))
+                verdicts.append((f"{title}: at its own pace over exactly two ahead: at least 0.95 times the quotient of the means, {said:.2f}", f"{faster:.2f}", faster >= 0.95 * said))
                 share = statistics.median(fast["iteration"] / max(slow["generation"], slow["training"]) for slow, fast in zip(exact, free))
                 verdicts.append((f"{title}: at most 1.15 times the longer of the means", f"{share:.2f}", share <= 1.15))
             stalest = max(m["stalest"] for m in exact + free)

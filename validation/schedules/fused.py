@@ -17,14 +17,13 @@ Needs a quiet machine of two cores; takes about five minutes. Writes fused.md be
 import os
 import statistics
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
-from turns import DECK, SLOW_JUDGE, in_turns, pairs_asked  # noqa: E402
+from turns import SLOW_JUDGE, deck_of, gain, in_turns, pairs_asked, row  # noqa: E402
 
 ITERATIONS, FIRST, RANKS, PROBLEMS, MEMBERS, WORKERS, JUDGE_S = 9, 3, 2, 8, 4, 4, 0.2
 JUDGE = f'verifier = "command"\ncommand = ["python3", "./slow_judge.py"]\nworkers = {WORKERS}'
@@ -51,9 +50,7 @@ def case(title, lengths, deck, folder, pairs, text):
     runs = in_turns(title, SCHEDULES, pairs, lambda keys: measure(deck, folder, lengths + keys))
     text += ["", f"## {title}", "", "| schedule | iteration, ms | least | most | G | A | drawing | T |", "|---|---|---|---|---|---|---|---|"]
     for name, found in runs.items():
-        period = [m["iteration"] for m in found]
-        text.append(f"| {name} | {1e3 * statistics.median(period):.0f} | {1e3 * min(period):.0f} | {1e3 * max(period):.0f} | "
-                    + " | ".join(f"{1e3 * statistics.median(m[key] for m in found):.0f}" for key in ("generation", "assessment", "drawing", "training")) + " |")
+        text.append(row([name], found, ("generation", "assessment", "drawing", "training")))
     return list(runs.values())
 
 
@@ -62,20 +59,17 @@ def main():
     verdicts = []
     text = ["# Judging while drawing", "", f"`python3 validation/schedules/fused.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, {RANKS} ranks that do everything, "
             f"a judge of {1e3 * JUDGE_S:.0f} ms with {WORKERS} workers a rank; medians, schedules in turns."]
-    with tempfile.TemporaryDirectory() as folder:
+    with deck_of(JUDGE) as (folder, deck):
         with open(os.path.join(folder, "slow_judge.py"), "w", encoding="utf-8") as file:
             file.write(SLOW_JUDGE)
-        deck = os.path.join(folder, "deck.toml")
-        with open(deck, "w", encoding="utf-8") as file:
-            file.write(DECK.format(judge=JUDGE))
         for title, lengths in {"equal lengths, one answer at a time": EQUAL, "long-tailed lengths": LONG_TAIL}.items():
             whole, fused = case(title, lengths, deck, folder, pairs, text)
             if lengths is EQUAL:
                 said = statistics.median(makespan(m["generation"]) for m in whole)
                 miss = statistics.median(m["drawing"] for m in fused) / said - 1
                 verdicts.append((f"{title}: drawing takes the makespan of the formula ({1e3 * said:.0f} ms), within 10 %", f"{100 * miss:+.1f} %", abs(miss) <= 0.10))
-            gain = statistics.median(slow["iteration"] / fast["iteration"] for slow, fast in zip(whole, fused))
-            verdicts.append((f"{title}: at least 1.2 times as fast", f"{gain:.2f}", gain >= 1.2))
+            faster = gain(whole, fused)
+            verdicts.append((f"{title}: at least 1.2 times as fast", f"{faster:.2f}", faster >= 1.2))
     conclude_by(os.path.join(HERE, "fused.md"), text, verdicts)
 
 

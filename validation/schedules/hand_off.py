@@ -14,14 +14,13 @@ Needs a quiet machine of two cores; takes about four minutes. Writes hand_off.md
 import os
 import statistics
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
-from turns import APART, DECK, QUICK, in_turns, pairs_asked  # noqa: E402
+from turns import APART, QUICK, deck_of, gain, in_turns, pairs_asked, row  # noqa: E402
 
 ITERATIONS, FIRST = 8, 3
 CASE = APART + [f"run.iterations={ITERATIONS}", "schedule.max_staleness=1", "model.width=512", "model.heads=8", "model.ffn_width=1536", "model.layers=8",
@@ -41,20 +40,15 @@ def main():
     verdicts = []
     text = ["# Weights on their way while others draw", "", f"`python3 validation/schedules/hand_off.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, 1 + 1 ranks, one "
             "ahead; medians, ms, buffers in turns.", "", "| case | buffers | iteration | least | most | G | T | H |", "|---|---|---|---|---|---|---|---|"]
-    with tempfile.TemporaryDirectory() as folder:
-        deck = os.path.join(folder, "deck.toml")
-        with open(deck, "w", encoding="utf-8") as file:
-            file.write(DECK.format(judge=QUICK))
+    with deck_of(QUICK) as (folder, deck):
         for title, keys in CASES.items():
             runs = in_turns(title, SCHEDULES, pairs, lambda more, keys=keys: measure(deck, folder, keys + more))
             for name, found in runs.items():
-                period = [m["iteration"] for m in found]
-                text.append(f"| {title} | {name} | {1e3 * statistics.median(period):.0f} | {1e3 * min(period):.0f} | {1e3 * max(period):.0f} | "
-                            + " | ".join(f"{1e3 * statistics.median(m[key] for m in found):.0f}" for key in ("generation", "training", "weight_handoff")) + " |")
+                text.append(row([title, name], found, ("generation", "training", "weight_handoff")))
             one, two = runs.values()
             left = statistics.median(b["weight_handoff"] / a["weight_handoff"] for a, b in zip(one, two))
             verdicts.append((f"{title}: H with two buffers over one: 0.5 or less", f"{left:.2f}", left <= 0.5))
-            ratio = statistics.median(b["iteration"] / a["iteration"] for a, b in zip(one, two))
+            ratio = gain(two, one)
             verdicts.append((f"{title}: the iteration with two buffers over one: at most 1.05", f"{ratio:.2f}", ratio <= 1.05))
     conclude_by(os.path.join(HERE, "hand_off.md"), text, verdicts)
 

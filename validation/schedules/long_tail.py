@@ -14,14 +14,13 @@ Needs a quiet machine of two cores; takes about six minutes. Writes long_tail.md
 import os
 import statistics
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
-from turns import APART, DECK, QUICK, in_turns, pairs_asked  # noqa: E402
+from turns import APART, QUICK, deck_of, gain, in_turns, pairs_asked, row  # noqa: E402
 
 ITERATIONS, FIRST = 12, 3
 CASE = [f"run.iterations={ITERATIONS}", "model.context=384", "model.width=512", "model.heads=8", "model.ffn_width=1536", "generation.group_size=2", "generation.force_length=40",
@@ -42,20 +41,15 @@ def main():
     pairs = pairs_asked(__doc__)
     text = ["# Long-tailed lengths", "", f"`python3 validation/schedules/long_tail.py --pairs {pairs}`, {time.strftime('%Y-%m-%d')}, {processor()}, 2 ranks; medians over runs of means over iterations, "
             "ms, schedules in turns.", "", "| schedule | period | least | most | G | T | mean of max(G, T) |", "|---|---|---|---|---|---|---|"]
-    with tempfile.TemporaryDirectory() as folder:
-        deck = os.path.join(folder, "deck.toml")
-        with open(deck, "w", encoding="utf-8") as file:
-            file.write(DECK.format(judge=QUICK))
+    with deck_of(QUICK) as (folder, deck):
         runs = in_turns("long-tailed lengths", SCHEDULES, pairs, lambda keys: measure(deck, folder, keys))
     for name, found in runs.items():
-        period = [m["iteration"] for m in found]
-        text.append(f"| {name} | {1e3 * statistics.median(period):.0f} | {1e3 * min(period):.0f} | {1e3 * max(period):.0f} | "
-                    + " | ".join(f"{1e3 * statistics.median(m[key] for m in found):.0f}" for key in ("generation", "training", "longer")) + " |")
+        text.append(row([name], found, ("generation", "training", "longer")))
     together, turns, ahead = runs.values()
     verdicts = []
     for name, slower, least in (("ranks that do everything", together, 1.2), ("1 + 1 ranks in turns", turns, 1.5)):
-        gain = statistics.median(slow["iteration"] / fast["iteration"] for slow, fast in zip(slower, ahead))
-        verdicts.append((f"one ahead over {name}: {least} or more", f"{gain:.2f}", gain >= least))
+        faster = gain(slower, ahead)
+        verdicts.append((f"one ahead over {name}: {least} or more", f"{faster:.2f}", faster >= least))
     miss = statistics.median(m["iteration"] / m["longer"] for m in ahead) - 1
     verdicts.append(("one ahead: mean of max(G, T) within 10 %", f"{100 * miss:+.1f} %", abs(miss) <= 0.10))
     conclude_by(os.path.join(HERE, "long_tail.md"), text, verdicts)

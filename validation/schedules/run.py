@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 from training import conclude_by, processor, train  # noqa: E402  (these folders are known only now)
-from turns import APART, DECK, QUICK, SLOW, SLOW_JUDGE, in_turns, pairs_asked  # noqa: E402
+from turns import APART, DECK, QUICK, SLOW, SLOW_JUDGE, gain, in_turns, pairs_asked  # noqa: E402
 
 ITERATIONS, FIRST = 12, 3  # periods are medians from this iteration to the last that is drawn beside a training
 SCHEDULES = {"synchronous, both ranks do everything": [], "synchronous, 1 + 1 ranks": APART, "one ahead, 1 + 1 ranks": APART + ["schedule.max_staleness=1"]}
@@ -71,9 +71,9 @@ def case(title, judge, folder, pairs, verdicts, gains):
         verdicts.append((f"{title}, {name}: predicted from its stages within 10 %", f"{100 * miss:+.1f} %", abs(miss) <= 0.10))
     ahead = runs["one ahead, 1 + 1 ranks"]
     for name, (least, most) in gains.items():
-        gain = statistics.median(slow["iteration"] / fast["iteration"] for slow, fast in zip(runs[name], ahead))
+        faster = gain(runs[name], ahead)
         bounds = f"{least} or more" if most is None else f"{least} to {most}"
-        verdicts.append((f"{title}: one ahead over {name}: {bounds}", f"{gain:.2f}", least <= gain and (most is None or gain <= most)))
+        verdicts.append((f"{title}: one ahead over {name}: {bounds}", f"{faster:.2f}", least <= faster and (most is None or faster <= most)))
     return text
 
 

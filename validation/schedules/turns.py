@@ -1,5 +1,9 @@
 """The deck of the checks of schedules, and runs of several schedules in turns, so that all meet the same machine."""
 import argparse
+import contextlib
+import os
+import statistics
+import tempfile
 
 DECK = """
 title = "schedules"
@@ -57,3 +61,25 @@ def in_turns(title, schedules, pairs, measure):
             runs[name].append(measure(keys))
             print(title, "|", name, "|", f"{runs[name][-1]['iteration']:.4f} s", flush=True)
     return runs
+
+
+@contextlib.contextmanager
+def deck_of(judge):
+    """A folder that goes away, and DECK with that judge in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        deck = os.path.join(folder, "deck.toml")
+        with open(deck, "w", encoding="utf-8") as file:
+            file.write(DECK.format(judge=judge))
+        yield folder, deck
+
+
+def row(names, runs, keys):
+    """A line of a table, in ms: the period's median, least and most over runs, and the medians of other times."""
+    period = [m["iteration"] for m in runs]
+    times = [statistics.median(period), min(period), max(period)] + [statistics.median(m[key] for m in runs) for key in keys]
+    return f"| {' | '.join(names)} | " + " | ".join(f"{1e3 * value:.0f}" for value in times) + " |"
+
+
+def gain(slower, faster):
+    """How many times as fast, the median over pairs of one turn."""
+    return statistics.median(slow["iteration"] / fast["iteration"] for slow, fast in zip(slower, faster))
