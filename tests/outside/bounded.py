@@ -1,5 +1,6 @@
 """Generation at its own pace ([schedule] staleness = "bounded"): whatever takes how long, every rollout is trained on once, in the run's order, and
 no token is older than max_staleness, through stops and kills; where ranks do everything it is on policy; decks that are refused."""
+import json
 import os
 import zlib
 
@@ -61,6 +62,13 @@ def check_places(report, runs):
     check_rule(report, runs, "one problem", 2, problems=1)
     interrupted = [name for name in cases if "slow generator" in name and max((len(set(r["version"])) for r in runs.records(name)), default=0) >= 2]
     report.check("bounded: rollouts go on with newer weights", len(interrupted) >= 3, interrupted)
+    shown = run(["report", runs.out("1 + 1, 2, slow generator"), "--json"])
+    if report.check("bounded: the report of a run", shown.returncode == 0, shown.stderr):
+        schedule = json.loads(shown.stdout)["schedules"][0]
+        report.check("bounded: what a step waits for stands in the place of generation", "waiting for rollouts" in schedule["share"] and "generation" not in schedule["share"], schedule)
+        report.check("bounded: its event graph takes no longer than the run", 0 < schedule["replayed_s"] <= 1.02 * schedule["measured_s"], schedule)
+        told = [m for m in runs.metrics("1 + 1, 2, slow generator") if "tail_share" in m]
+        report.check("bounded: nobody waits for a tail", not told, told[:1])
     expected = runs.bits("on policy")
     for name in ("together", "together on 2 ranks", "one rank shared", "none ahead"):
         found = runs.bits(name)
