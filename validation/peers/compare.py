@@ -6,9 +6,11 @@
 Each round runs every program once, in alternating order, with probes of arithmetic and read bandwidth before and after each. A
 round counts if others had less than 3.5 % of the machine during all of its samples and no two probes of a kind differ by more than
 a fifth; others are repeated, up to as many again, while --minutes allows. A program warms up where it does something for the first time.
-The slower peer leaves after the first round if it was slower by 15 % in it and in the warm-up, or by half in it alone (in decoding; with one
-sequence in the prefill too), and so does one that takes more than a minute and three times as long as ours; ours in other ways than the first
-leave after three. Printed: the median of the rounds' ratios with the smallest and largest, and the share of the limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
+The slower peer leaves after the first round if it was slower by 15 % in it and in the warm-up, or by half in it alone, and so does one that
+takes more than a minute and three times as long as ours; in decoding it gives the prefill alone from then on, if it was not so much slower
+in that too, and if it was three times as slow in both parts, no later decoding of the type asks it. Of ours in several ways the quickest
+(with peers), else the first, stays after three. Printed: the median of the rounds' ratios with the smallest and largest, and the share of
+the limit, from the probes beside each sample. --out appends a line of JSON a case; report.py makes a table of them.
 """
 import argparse
 import json
@@ -52,15 +54,15 @@ def start_side(name, options, dtype):
     return Side(name, command if ranks == "1" else ["mpirun", "-n", ranks] + command, environment())
 
 
-def names_of(case, options):
+def names_of(case, options, hopeless=()):
     names = list(options.ours)
     if CASES[case]["case"] == "decode":
         names = names[:1]  # gradient slices and ranks change nothing, or another case
-        names += ["llama"] * ("llama" in options.against)
+        names += ["llama"] * ("llama" in options.against and "llama" not in hopeless)
     else:
         names = [name for name in names if int(name.split("x")[0]) <= CASES[case]["sequences"]]
         names.sort(key=lambda name: -int(name.split("x")[0]))  # a rank a core where there are sequences for them
-    return names + ["torch"] * ("torch" in options.against)
+    return names + ["torch"] * ("torch" in options.against and not (CASES[case]["case"] == "decode" and "torch" in hopeless))
 
 
 def rate(answer):
@@ -74,39 +76,51 @@ def share_of_limit(part, adds, probes):
     return (arithmetic + reading if adds else max(arithmetic, reading)) / part["seconds"]
 
 
-def one_round(case, names, sides, probing, backwards):
+def part_of(answer, part):
+    return answer[part] if part else answer
+
+
+def one_round(case, names, sides, probing, backwards, prefill_only):
     samples, shares, probes = {}, [], [probing.ask({"case": "probe"})]
     for name in reversed(names) if backwards else names:
-        answer, others = watched(sides[name], CASES[case])
+        alone = name in prefill_only
+        answer, others = watched(sides[name], dict(CASES[case], new_tokens=1) if alone else CASES[case])
         probes.append(probing.ask({"case": "probe"}))
         shares.append(others)
         if "flops" in answer:
             answer["of_limit"] = share_of_limit(answer, answer["adds"], probes[-2:])
             if "prefill" in answer:
                 answer["prefill"]["of_limit"] = share_of_limit(answer["prefill"], False, probes[-2:])
-        samples[name] = answer
+        samples[name] = {"prefill": answer["prefill"]} if alone else answer
     drift = max(max(p[key] for p in probes) / min(p[key] for p in probes) for key in ("flops", "bytes"))
     return {"samples": samples, "others": max(shares), "drift": drift, "probes": probes,
             "quiet": max(shares) <= MOST_OTHERS and drift <= MOST_DRIFT}
 
 
-def slower_peers(case, names, answers):
-    """Peers that another one beat clearly in all of these rounds' answers, or by half in the last: with one sequence in both parts of them, with
-    more in decoding."""
+def slower_peers(names, answers, part=None):
+    """Peers that another one beat clearly in all of these rounds' answers, or by half in the last. part: None or "prefill"."""
     peers = [name for name in names if name in PEERS]
 
-    def beats(one, other, by, among=answers):
-        parts = [(a[one], a[other]) for a in among]
-        if CASES[case].get("rows") == 1:
-            parts += [(a[one]["prefill"], a[other]["prefill"]) for a in among]
-        return all(rate(mine) > by * rate(its) for mine, its in parts)
+    def beats(one, other, by, among):
+        return all(rate(part_of(a[one], part)) > by * rate(part_of(a[other], part)) for a in among)
 
     def beaten(name, other):
-        return beats(other, name, BY_HALF, answers[-1:]) or (len(answers) > 1 and beats(other, name, CLEARLY))
+        return beats(other, name, BY_HALF, answers[-1:]) or (len(answers) > 1 and beats(other, name, CLEARLY, answers))
 
     def endless(name):
-        return answers[-1][name]["seconds"] > LONG_S and beats(names[0], name, FAR)
+        return part_of(answers[-1][name], part)["seconds"] > LONG_S and beats(names[0], name, FAR, answers[-1:])
     return [name for name in peers if endless(name) or any(beaten(name, other) for other in peers if other != name)]
+
+
+def hopeless_peers(rounds):
+    """Peers three times slower than another one in both parts of a decoding case: none of the type's later ones asks them."""
+    def far_behind(samples, name, other):
+        return all(rate(part_of(samples[other], part)) > FAR * rate(part_of(samples[name], part)) for part in (None, "prefill"))
+    found = set()
+    for samples in (r["samples"] for r in rounds):
+        whole = [name for name in PEERS if "tokens" in samples.get(name, {}) and "prefill" in samples[name]]
+        found |= {name for name in whole if any(far_behind(samples, name, other) for other in whole)}
+    return found
 
 
 def warmed_up(case, names, sides):
@@ -126,25 +140,38 @@ def warmed_up(case, names, sides):
     return answers, too_slow
 
 
+def quickest_of_ours_first(names, active, rounds, options):
+    """Threads or ranks, whichever trains faster here, stand beside the peers; without peers the ways are compared as they were given."""
+    if not set(PEERS) & set(options.against):
+        return names
+    ours = [name for name in active if name not in PEERS]
+    first = min(ours, key=lambda name: statistics.median(r["samples"][name]["seconds"] for r in rounds))
+    return [first] + [name for name in names if name != first]
+
+
 def run_case(case, names, sides, options, repeat_until):
     probing, rounds, active = sides[options.ours[0]], [], list(names)
-    warm, too_slow = {}, {}
+    warm, too_slow, prefill_only = {}, {}, []
     for turn in range(options.most or 1 + 2 * options.pairs):
         with Hold(options.hold):
             if turn == 0:
                 warm, too_slow = warmed_up(case, names, sides)
                 active = [name for name in active if name not in too_slow]
-            rounds.append(one_round(case, active, sides, probing, turn % 2 == 1))
+            rounds.append(one_round(case, active, sides, probing, turn % 2 == 1, prefill_only))
         if turn == 0:
             both = [warm] if all(name in warm for name in active) else []
-            gone = slower_peers(case, active, both + [rounds[0]["samples"]])
-            active = [name for name in active if name not in gone]
+            answers = both + [rounds[0]["samples"]]
+            gone = slower_peers(active, answers)
+            if CASES[case]["case"] == "decode":
+                prefill_only = [name for name in gone if name not in slower_peers(active, answers, "prefill")]
+            active = [name for name in active if name not in gone or name in prefill_only]
         if turn == 2:
+            names = quickest_of_ours_first(names, active, rounds, options)
             active = [name for name in active if name in PEERS or name == names[0]]
         if sum(r["quiet"] for r in rounds) >= options.pairs or (len(rounds) >= options.pairs and time.monotonic() > repeat_until):
             break
     quiet = [r for r in rounds if r["quiet"]]
-    return (quiet if len(quiet) >= options.pairs else rounds), len(quiet), too_slow
+    return names, (quiet if len(quiet) >= options.pairs else rounds), len(quiet), too_slow
 
 
 def middle(values):
@@ -154,7 +181,7 @@ def middle(values):
 def record(case, dtype, names, rounds, quiet, sides, options, part):
     """part: None or "prefill"."""
     def of(sample):
-        return sample[part] if part else sample
+        return part_of(sample, part)
     ours = names[0]
     row = {"case": case.replace("decode", "prefill") if part else case, "dtype": dtype, "rounds": len(rounds), "quiet_rounds": quiet,
            "processor": sides[ours].about["processor"], "instruction_set": sides[ours].about["instruction_set"],
@@ -162,7 +189,7 @@ def record(case, dtype, names, rounds, quiet, sides, options, part):
            "flops": statistics.median(p["flops"] for r in rounds for p in r["probes"]),
            "bytes": statistics.median(p["bytes"] for r in rounds for p in r["probes"]), "sides": {}}
     for name in names:
-        seen = [r["samples"] for r in rounds if name in r["samples"]]
+        seen = [r["samples"] for r in rounds if "tokens" in of(r["samples"].get(name, {"prefill": {}}))]
         if not seen:
             continue
         side = {"about": sides[name].about, "rounds": len(seen), "tokens_per_s": middle([rate(of(s[name])) for s in seen])}
@@ -217,7 +244,7 @@ def main():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--dtype", choices=["f32", "bf16"], action="append")
     parser.add_argument("--case", choices=list(CASES), action="append")
-    parser.add_argument("--ours", action="append", help="RANKSxTHREADS:SLICES; the first is compared with the peers, in training the one with most ranks")
+    parser.add_argument("--ours", action="append", help="RANKSxTHREADS:SLICES; the first is compared with the peers, in training the quickest of three rounds")
     parser.add_argument("--against", action="append", choices=["llama", "torch", "nobody"])
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--most", type=int, default=0, help="rounds, quiet or not (default: twice the pairs and one)")
@@ -231,13 +258,14 @@ def main():
     dtypes, cases = options.dtype or ["f32", "bf16"], options.case or list(CASES)
     begin, done = time.monotonic(), 0
     for dtype in dtypes:
-        sides, expected = {}, []
+        sides, expected, hopeless = {}, [], set()
         try:
             for i, case in enumerate(cases):
                 done += 1
-                names = names_of(case, options)
+                names = names_of(case, options, hopeless)
                 open_sides(names, sides, options, dtype, expected)
-                rounds, quiet, too_slow = run_case(case, names, sides, options, begin + 60 * options.minutes * done / (len(dtypes) * len(cases)))
+                names, rounds, quiet, too_slow = run_case(case, names, sides, options, begin + 60 * options.minutes * done / (len(dtypes) * len(cases)))
+                hopeless |= hopeless_peers(rounds)
                 for part in [None, "prefill"] if CASES[case]["case"] == "decode" else [None]:
                     row = record(case, dtype, names, rounds, quiet, sides, options, part)
                     if part is None and too_slow:
@@ -247,7 +275,7 @@ def main():
                     if options.out:
                         with open(options.out, "a", encoding="utf-8") as file:
                             file.write(json.dumps(row) + "\n")
-                wanted = {name for later in cases[i + 1:] for name in names_of(later, options)}
+                wanted = {name for later in cases[i + 1:] for name in names_of(later, options, hopeless)}
                 for name in [name for name in sides if name not in wanted and name != options.ours[0]]:
                     sides.pop(name).close()
         finally:

@@ -22,5 +22,5 @@ compare() {
 }
 # What 8 gradient slices cost: apart, since all programs at once would not fit in 24 GB.
 compare --ours 1x2:1 --ours 1x2:8 --against nobody --dtype f32 --case training-4x256 --pairs 3
-compare --ours 1x2:1 --ours 2x1:2 --minutes 21 "$@"
+compare --ours 1x2:1 --ours 2x1:2 --minutes 15 "$@"
 python3 "$root/validation/peers/report.py" "$work/results.jsonl" "$root/validation/peers/results.md"
