@@ -54,15 +54,14 @@ def start_side(name, options, dtype):
     return Side(name, command if ranks == "1" else ["mpirun", "-n", ranks] + command, environment())
 
 
-def names_of(case, options, hopeless=()):
+def names_of(case, options, hopeless):
     names = list(options.ours)
+    peers = [name for name in PEERS if name in options.against]
     if CASES[case]["case"] == "decode":
-        names = names[:1]  # gradient slices and ranks change nothing, or another case
-        names += ["llama"] * ("llama" in options.against and "llama" not in hopeless)
-    else:
-        names = [name for name in names if int(name.split("x")[0]) <= CASES[case]["sequences"]]
-        names.sort(key=lambda name: -int(name.split("x")[0]))  # a rank a core where there are sequences for them
-    return names + ["torch"] * ("torch" in options.against and not (CASES[case]["case"] == "decode" and "torch" in hopeless))
+        # Gradient slices and ranks change nothing, or another case.
+        return names[:1] + [name for name in peers if name not in hopeless]
+    names = [name for name in names if int(name.split("x")[0]) <= CASES[case]["sequences"]]
+    return names + [name for name in peers if name == "torch"]  # llama.cpp trains nothing
 
 
 def rate(answer):
@@ -97,30 +96,27 @@ def one_round(case, names, sides, probing, backwards, prefill_only):
             "quiet": max(shares) <= MOST_OTHERS and drift <= MOST_DRIFT}
 
 
+def beats(one, other, by, answers, part):
+    """Whether one was so many times as fast as the other in all of these rounds' answers. part: None or "prefill"."""
+    return all(rate(part_of(a[one], part)) > by * rate(part_of(a[other], part)) for a in answers)
+
+
 def slower_peers(names, answers, part=None):
-    """Peers that another one beat clearly in all of these rounds' answers, or by half in the last. part: None or "prefill"."""
+    """Peers that another one beat clearly in all of these rounds' answers, or by half in the last."""
     peers = [name for name in names if name in PEERS]
 
-    def beats(one, other, by, among):
-        return all(rate(part_of(a[one], part)) > by * rate(part_of(a[other], part)) for a in among)
-
     def beaten(name, other):
-        return beats(other, name, BY_HALF, answers[-1:]) or (len(answers) > 1 and beats(other, name, CLEARLY, answers))
+        return beats(other, name, BY_HALF, answers[-1:], part) or (len(answers) > 1 and beats(other, name, CLEARLY, answers, part))
 
     def endless(name):
-        return part_of(answers[-1][name], part)["seconds"] > LONG_S and beats(names[0], name, FAR, answers[-1:])
+        return part_of(answers[-1][name], part)["seconds"] > LONG_S and beats(names[0], name, FAR, answers[-1:], part)
     return [name for name in peers if endless(name) or any(beaten(name, other) for other in peers if other != name)]
 
 
-def hopeless_peers(rounds):
+def hopeless_peers(names, answer):
     """Peers three times slower than another one in both parts of a decoding case: none of the type's later ones asks them."""
-    def far_behind(samples, name, other):
-        return all(rate(part_of(samples[other], part)) > FAR * rate(part_of(samples[name], part)) for part in (None, "prefill"))
-    found = set()
-    for samples in (r["samples"] for r in rounds):
-        whole = [name for name in PEERS if "tokens" in samples.get(name, {}) and "prefill" in samples[name]]
-        found |= {name for name in whole if any(far_behind(samples, name, other) for other in whole)}
-    return found
+    peers = [name for name in names if name in PEERS]
+    return {name for name in peers for other in peers if all(beats(other, name, FAR, [answer], part) for part in (None, "prefill"))}
 
 
 def warmed_up(case, names, sides):
@@ -149,7 +145,7 @@ def quickest_of_ours_first(names, active, rounds, options):
     return [first] + [name for name in names if name != first]
 
 
-def run_case(case, names, sides, options, repeat_until):
+def run_case(case, names, sides, options, hopeless, repeat_until):
     probing, rounds, active = sides[options.ours[0]], [], list(names)
     warm, too_slow, prefill_only = {}, {}, []
     for turn in range(options.most or 1 + 2 * options.pairs):
@@ -164,6 +160,7 @@ def run_case(case, names, sides, options, repeat_until):
             gone = slower_peers(active, answers)
             if CASES[case]["case"] == "decode":
                 prefill_only = [name for name in gone if name not in slower_peers(active, answers, "prefill")]
+                hopeless |= hopeless_peers(active, answers[-1])
             active = [name for name in active if name not in gone or name in prefill_only]
         if turn == 2:
             names = quickest_of_ours_first(names, active, rounds, options)
@@ -215,24 +212,17 @@ def show(row):
     print(f"{line} | probes {row['flops'] * 1e-9:.0f} GFLOP/s, {row['bytes'] * 1e-9:.1f} GB/s", flush=True)
 
 
-def open_sides(names, sides, options, dtype, expected):
-    """Starts what a case needs and is not there: none waits longer than it must, since an mpirun that is stopped for many minutes may end."""
+def open_sides(names, sides, options, dtype):
+    """Starts what a case needs and is not there: none waits longer than it must, since an mpirun that is stopped for many minutes may end.
+    Results first: log-probabilities of the same tokens agree, asked of each when it has just begun, since training moves its weights."""
     for name in dict.fromkeys([options.ours[0], *names]):
-        if name not in sides:
-            sides[name] = start_side(name, options, dtype)
-            print(json.dumps(sides[name].about), flush=True)
-            compare_results(dtype, name, sides[name], expected)
-
-
-def compare_results(dtype, name, side, expected):
-    """Results first: log-probabilities of the same tokens agree with `expected`, the first program's, which a program without them fills. Asked of
-    a program that has just begun: those that have trained have other weights."""
-    found = side.ask({"case": "log_prob", "tokens": 128})["log_prob"]
-    if not expected:
-        expected[:] = found
-    else:
-        gap = max(abs(a - b) for a, b in zip(expected, found))
-        print(f"log-probabilities of 127 tokens, {dtype}: ours and those of {name} differ by at most {gap:.2e}", flush=True)
+        if name in sides:
+            continue
+        side = sides[name] = start_side(name, options, dtype)
+        print(json.dumps(side.about), flush=True)
+        side.log_prob = side.ask({"case": "log_prob", "tokens": 128})["log_prob"]
+        gap = max(abs(a - b) for a, b in zip(sides[options.ours[0]].log_prob, side.log_prob))
+        print(f"log-probabilities of 127 tokens, {dtype}: {options.ours[0]} and {name} differ by at most {gap:.2e}", flush=True)
         if not gap <= TOLERANCE[dtype]:
             raise SystemExit(f"more than {TOLERANCE[dtype]}: these programs do not compute the same")
 
@@ -258,14 +248,14 @@ def main():
     dtypes, cases = options.dtype or ["f32", "bf16"], options.case or list(CASES)
     begin, done = time.monotonic(), 0
     for dtype in dtypes:
-        sides, expected, hopeless = {}, [], set()
+        sides, hopeless = {}, set()
         try:
             for i, case in enumerate(cases):
                 done += 1
                 names = names_of(case, options, hopeless)
-                open_sides(names, sides, options, dtype, expected)
-                names, rounds, quiet, too_slow = run_case(case, names, sides, options, begin + 60 * options.minutes * done / (len(dtypes) * len(cases)))
-                hopeless |= hopeless_peers(rounds)
+                open_sides(names, sides, options, dtype)
+                names, rounds, quiet, too_slow = run_case(case, names, sides, options, hopeless,
+                                                          begin + 60 * options.minutes * done / (len(dtypes) * len(cases)))
                 for part in [None, "prefill"] if CASES[case]["case"] == "decode" else [None]:
                     row = record(case, dtype, names, rounds, quiet, sides, options, part)
                     if part is None and too_slow:

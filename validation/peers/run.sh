@@ -3,8 +3,8 @@
 #
 #   validation/peers/run.sh PEERS_FOLDER [WORK_FOLDER] [options of compare.py]
 #
-# PEERS_FOLDER is what install.sh made. WORK_FOLDER (default: build-bench/peers) takes 2 GB. At most 25 minutes on two cores
-# once the programs are there, if nothing slows them; a machine that does something else meanwhile gives figures that are worth nothing.
+# PEERS_FOLDER is what install.sh made. WORK_FOLDER (default: build-bench/peers) takes 2 GB. 24 to 30 minutes were measured on
+# two cores once the programs are there; a machine that does something else meanwhile gives figures that are worth nothing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 peers=${1:?usage: run.sh PEERS_FOLDER [WORK_FOLDER] [options of compare.py]}

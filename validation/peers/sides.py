@@ -49,6 +49,7 @@ class Side:
 
     def __init__(self, label, command, environment):
         self.label, self.did = label, set()  # kinds of work it has done
+        self.log_prob = None  # what it said of the tokens when it had just begun
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         self.about = self._line()
         self._signal(signal.SIGSTOP)
