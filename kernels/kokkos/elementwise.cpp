@@ -20,7 +20,7 @@ constexpr std::int64_t kBlock = 4096;  // elements; a shorter run is not worth a
 
 // body(first, count, thread) over runs of blocks.
 template <class F>
-void for_each_run(const Stream& stream, std::int64_t elements, F&& body) {
+void for_each_piece(const Stream& stream, std::int64_t elements, F&& body) {
   host::for_each_range(stream, (elements + kBlock - 1) / kBlock,
                        [&](std::int64_t first, std::int64_t last, int thread) {
                          body(first * kBlock, std::min(last * kBlock, elements) - first * kBlock, thread);
@@ -35,7 +35,7 @@ std::uint16_t* bf16_data(const char* what, const TensorView& view, std::int64_t 
 }
 
 void copy_bytes(const Stream& stream, void* out, const void* in, std::size_t bytes) {
-  for_each_run(stream, static_cast<std::int64_t>(bytes), [&](std::int64_t first, std::int64_t count, int) {
+  for_each_piece(stream, static_cast<std::int64_t>(bytes), [&](std::int64_t first, std::int64_t count, int) {
     std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first, static_cast<std::size_t>(count));
   });
 }
@@ -45,8 +45,8 @@ void copy_bytes(const Stream& stream, void* out, const void* in, std::size_t byt
 void fill(const Stream& stream, TensorView out, float value) {
   const host::Region region("fill");
   float* to = out.as<float>();
-  for_each_run(stream, out.size(),
-               [&](std::int64_t first, std::int64_t count, int) { table().fill(to + first, value, count); });
+  for_each_piece(stream, out.size(),
+                 [&](std::int64_t first, std::int64_t count, int) { table().fill(to + first, value, count); });
 }
 
 void copy(const Stream& stream, TensorView out, TensorView in) {
@@ -62,7 +62,7 @@ void add(const Stream& stream, TensorView out, TensorView a, TensorView b) {
   float* to = out.as<float>();
   const float* left = a.as<float>();
   const float* right = b.as<float>();
-  for_each_run(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) {
+  for_each_piece(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) {
     table().add(to + first, left + first, right + first, count);
   });
 }
@@ -72,7 +72,7 @@ void scale(const Stream& stream, TensorView out, TensorView in, float factor) {
   MAXPLUS_REQUIRE(out.size() == in.size(), describe(in) + " to " + describe(out));
   float* to = out.as<float>();
   const float* from = in.as<float>();
-  for_each_run(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) {
+  for_each_piece(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) {
     table().scale(to + first, from + first, factor, count);
   });
 }
@@ -80,14 +80,15 @@ void scale(const Stream& stream, TensorView out, TensorView in, float factor) {
 void to_bf16(const Stream& stream, TensorView out_bf16, TensorView in) {
   std::uint16_t* to = bf16_data("out_bf16", out_bf16, in.size());
   const float* from = in.as<float>();
-  for_each_run(stream, in.size(),
-               [&](std::int64_t first, std::int64_t count, int) { table().to_bf16(to + first, from + first, count); });
+  for_each_piece(stream, in.size(), [&](std::int64_t first, std::int64_t count, int) {
+    table().to_bf16(to + first, from + first, count);
+  });
 }
 
 void from_bf16(const Stream& stream, TensorView out, TensorView in_bf16) {
   const std::uint16_t* from = bf16_data("in_bf16", in_bf16, out.size());
   float* to = out.as<float>();
-  for_each_run(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) {
+  for_each_piece(stream, out.size(), [&](std::int64_t first, std::int64_t count, int) {
     table().from_bf16(to + first, from + first, count);
   });
 }
@@ -95,7 +96,7 @@ void from_bf16(const Stream& stream, TensorView out, TensorView in_bf16) {
 std::int64_t count_not_finite(const Stream& stream, TensorView values) {
   const float* from = values.as<float>();
   std::vector<std::int64_t> found(static_cast<std::size_t>(stream.threads()), 0);
-  for_each_run(stream, values.size(), [&](std::int64_t first, std::int64_t count, int thread) {
+  for_each_piece(stream, values.size(), [&](std::int64_t first, std::int64_t count, int thread) {
     found[static_cast<std::size_t>(thread)] = table().count_not_finite(from + first, count);
   });
   std::int64_t total = 0;

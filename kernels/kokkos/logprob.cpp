@@ -42,7 +42,7 @@ void softmax_statistics(const Stream& stream, TensorView row_maximum, TensorView
   float* const s = row_log_sum.as<float>();
   float* const h = entropy.as<float>();
   const float* const x = logits.as<float>();
-  host::for_each_part(stream, rows, [&](std::int64_t r) {
+  host::for_each_part_taken(stream, rows, [&](std::int64_t r) {
     table.statistics(m + r, s + r, h + r, x + r * vocabulary, vocabulary, inverse_temperature);
   });
 }
@@ -90,7 +90,7 @@ void log_prob_backward(const Stream& stream, TensorView logits, TensorView row_m
   const float* const h = entropy.as<float>();
   const float* const d_p = d_log_prob.as<float>();
   const float* const d_h = d_entropy.as<float>();
-  host::for_each_part(stream, rows, [&](std::int64_t r) {
+  host::for_each_part_taken(stream, rows, [&](std::int64_t r) {
     float* const logit = x + r * vocabulary;
     const auto range = std::equal_range(of_row, of_row + count, static_cast<std::int32_t>(r));
     const std::int64_t first = range.first - of_row, last = range.second - of_row;

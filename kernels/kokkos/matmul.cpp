@@ -39,53 +39,53 @@ std::int64_t packed_words(std::int64_t outputs, std::int64_t inputs, Arithmetic 
 float* words_of(const TensorView& packed) { return static_cast<float*>(packed.data()); }
 
 void pack(const Stream& stream, std::int64_t panels, const PackJob& whole, void (*body)(const PackJob&)) {
-  host::for_each_range(stream, panels, [&](std::int64_t first, std::int64_t last, int) {
+  host::for_each_run(stream, panels, panels, [&](host::Run run, host::Run, int) {
     PackJob job = whole;
-    job.first_panel = first;
-    job.last_panel = last;
+    job.first_panel = run.first;
+    job.last_panel = run.last;
     body(job);
   });
 }
 
-// From so many rows on arithmetic is the limit, and a thread of its own rows packs them alone; below, reading the
-// weights is, and a thread of its own panels reads them alone.
+// Rows and panels of a product as a grid of parts, a row of the grid being one block of rows.
+struct Grid {
+  std::int64_t tiles, blocks;  // of rows; a block is whole tiles
+  std::int64_t panels, groups;
+};
+
+// From so many rows on arithmetic is the limit, and threads share out the rows, each packing its own; below, reading
+// the weights is, and each thread reads panels of its own.
 constexpr std::int64_t kManyRows = 128;
 
-// How many of the threads cut rows; the others cut panels. The cut with the smallest largest share wins.
-int threads_over_rows(int threads, std::int64_t rows, std::int64_t tiles, std::int64_t panels) {
-  int best = 1;
-  std::int64_t least = -1;
-  for (int by_rows = 1; by_rows <= threads; ++by_rows) {
-    if (threads % by_rows != 0) continue;
-    const std::int64_t by_panels = threads / by_rows;
-    const std::int64_t share = ((tiles + by_rows - 1) / by_rows) * ((panels + by_panels - 1) / by_panels);
-    // A tile more or less in a hundred is not worth packing all rows in each thread.
-    if (least < 0 || share < least || (rows >= kManyRows && share * 100 <= least * 101)) {
-      least = share;
-      best = by_rows;
-    }
+// Panels of a part: enough that packing a block's rows costs little beside it, or that a stream of panels is not cut.
+constexpr std::int64_t kMostPanels = 12, kMostPanelsOfFewRows = 4;
+
+Grid grid_of(const MatmulTable& table, const ProductJob& job, std::int64_t rows, int threads) {
+  Grid grid{(rows + table.tile_rows - 1) / table.tile_rows, 1, panels_of(job.outputs), 1};
+  const bool few = rows <= table.few_rows;
+  if (!few) {
+    const std::int64_t most = table.block_rows(job) / table.tile_rows;
+    const std::int64_t height =
+        rows < kManyRows ? most : std::clamp<std::int64_t>((grid.tiles + threads - 1) / threads, 1, most);
+    grid.blocks = (grid.tiles + height - 1) / height;
   }
-  return best;
+  const std::int64_t together =
+      std::clamp<std::int64_t>(grid.panels * grid.blocks / (8 * threads), 1, few ? kMostPanelsOfFewRows : kMostPanels);
+  grid.groups = (grid.panels + together - 1) / together;
+  return grid;
 }
 
 void run_product(const Stream& stream, const MatmulTable& table, const ProductJob& job, std::int64_t rows) {
   if (rows == 0 || job.outputs == 0) return;
   host::Team& team = stream.impl().team;
-  const std::int64_t panels = panels_of(job.outputs);
-  const std::int64_t tiles = (rows + table.tile_rows - 1) / table.tile_rows;
-  const int threads = team.threads();
-  const int by_rows = rows <= table.few_rows ? 1 : threads_over_rows(threads, rows, tiles, panels);
-  const int by_panels = threads / by_rows;
-  host::for_each_range(stream, threads, [&](std::int64_t first, std::int64_t last, int thread) {
-    for (std::int64_t part = first; part < last; ++part) {
-      const int r = static_cast<int>(part) / by_panels, p = static_cast<int>(part) % by_panels;
-      const ProductShare share{host::part_begin(tiles, by_rows, r) * table.tile_rows,
-                               std::min(host::part_begin(tiles, by_rows, r + 1) * table.tile_rows, rows),
-                               host::part_begin(panels, by_panels, p), host::part_begin(panels, by_panels, p + 1)};
-      if (share.first_row < share.last_row && share.first_panel < share.last_panel) {
-        table.product(job, share, team.workspace(thread), host::Team::kWorkspaceFloats);
-      }
-    }
+  const Grid grid = grid_of(table, job, rows, team.threads());
+  host::for_each_run(stream, grid.blocks * grid.groups, grid.groups, [&](host::Run run, host::Run before, int thread) {
+    const std::int64_t block = run.first / grid.groups, origin = block * grid.groups;
+    const auto row = [&](std::int64_t b) { return std::min(grid.tiles * b / grid.blocks * table.tile_rows, rows); };
+    const auto panel = [&](std::int64_t part) { return grid.panels * (part - origin) / grid.groups; };
+    const bool same_rows = before.first < before.last && before.first / grid.groups == block;
+    table.product(job, {row(block), row(block + 1), panel(run.first), panel(run.last), same_rows},
+                  team.workspace(thread), host::Team::kWorkspaceFloats);
   });
 }
 

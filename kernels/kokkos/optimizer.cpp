@@ -26,11 +26,11 @@ void adamw(const Stream& stream, TensorView weight, TensorView first_moment, Ten
   float* v = second_moment.as<float>();
   const float* g = gradient.as<float>();
   const auto& table = MAXPLUS_TABLE(elementwise_table);
-  host::for_each_range(
-      stream, (elements + kNormBlock - 1) / kNormBlock, [&](std::int64_t first, std::int64_t last, int) {
-        const std::int64_t begin = first * kNormBlock, count = std::min(last * kNormBlock, elements) - begin;
-        table.adamw(w + begin, m + begin, v + begin, g + begin, numbers, count);
-      });
+  const std::int64_t blocks = (elements + kNormBlock - 1) / kNormBlock;
+  host::for_each_run(stream, blocks, blocks, [&](host::Run run, host::Run, int) {
+    const std::int64_t begin = run.first * kNormBlock, count = std::min(run.last * kNormBlock, elements) - begin;
+    table.adamw(w + begin, m + begin, v + begin, g + begin, numbers, count);
+  });
 }
 
 void squared_norm_blocks(const Stream& stream, TensorView partial, TensorView values) {

@@ -37,7 +37,8 @@ void set_flush_to_zero() {
 Team::Team(int threads, Stream::Waiting waiting)
     : threads_(threads),
       spin_(waiting == Stream::Waiting::spin_briefly),
-      workspace_(static_cast<std::size_t>(std::max(threads, 1)) * kWorkspaceFloats * sizeof(float), Space::host) {
+      workspace_(static_cast<std::size_t>(std::max(threads, 1)) * kWorkspaceFloats * sizeof(float), Space::host),
+      shares_(std::max(threads, 1)) {
   MAXPLUS_REQUIRE(threads >= 1, "a stream has at least one thread");
   set_flush_to_zero();
   workers_.reserve(static_cast<std::size_t>(threads - 1));

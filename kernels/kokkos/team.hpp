@@ -2,13 +2,14 @@
 // The fixed team of threads behind a Stream, and how kernels cut their work over it.
 //
 // Why an own team and not Kokkos::parallel_for: bits must not depend on the number of threads, so work is cut by
-// output, statically and contiguously (each thread also streams one long run of the weights), and a decode step starts
-// some 400 kernels, so a start must cost a microsecond and may not depend on which execution space a site's Kokkos was
-// built with (Debian's has Serial only). Kokkos gives initialisation, its tools' regions (region.hpp) and the
-// description; if its default host space is concurrent it is left idle. Memory is mapped by memory.cpp, which says why.
+// output, and contiguously (each thread also streams long runs of the weights), and a decode step starts some 400
+// kernels, so a start must cost a microsecond and may not depend on which execution space a site's Kokkos was built
+// with (Debian's has Serial only). Kokkos gives initialisation, its tools' regions (region.hpp) and the description; if
+// its default host space is concurrent it is left idle. Memory is mapped by memory.cpp, which says why.
 //
 // Bodies must not throw and must not start work on the same stream.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -16,6 +17,7 @@
 
 #include "device/memory.hpp"
 #include "device/stream.hpp"
+#include "kokkos/shares.hpp"
 
 namespace maxplus::host {
 
@@ -34,6 +36,7 @@ class Team {
   int threads() const { return threads_; }
   // body(context, t) for every thread t, 0 in the caller; returns when all have finished.
   void run(Body body, void* context);
+  Shares& shares() { return shares_; }
   // Scratch of one thread, kWorkspaceFloats f32. Whoever runs a kernel owns it until the kernel's call returns.
   static constexpr std::int64_t kWorkspaceFloats = 512 * 1024;
   float* workspace(int thread) const {
@@ -47,6 +50,7 @@ class Team {
   int threads_;
   bool spin_;
   Memory workspace_;
+  Shares shares_;
   alignas(64) std::atomic<std::uint32_t> round_{0};
   Body body_ = nullptr;
   void* context_ = nullptr;
@@ -54,9 +58,6 @@ class Team {
   alignas(64) std::atomic<std::uint32_t> finished_{0};  // workers, over all rounds
   std::vector<std::jthread> workers_;
 };
-
-// First of the `parts` that thread t of `threads` gets.
-inline std::int64_t part_begin(std::int64_t parts, int threads, int t) { return parts * t / threads; }
 
 }  // namespace maxplus::host
 
@@ -95,11 +96,43 @@ void for_each_range(const Stream& stream, std::int64_t parts, F&& f) {
       &call);
 }
 
+// f(run, before, thread) for runs of parts that together are all of them, taken as the threads get on (shares.hpp);
+// `before` is the run that the thread did last in this call, empty at first. No run crosses a multiple of `row` parts.
+// For work that takes far longer than the taking of a run, some 50 ns.
+template <class F>
+void for_each_run(const Stream& stream, std::int64_t parts, std::int64_t row, F&& f) {
+  Team& team = stream.impl().team;
+  if (parts <= 0) return;
+  team.shares().deal(parts, row);
+  struct Call {
+    F& f;
+    Shares& shares;
+  } call{f, team.shares()};
+  const Team::Body body = [](void* context, int thread) {
+    Call& c = *static_cast<Call*>(context);
+    Run before{0, 0};
+    for (Run run{0, 0}; c.shares.take(thread, run); before = run) c.f(run, before, thread);
+  };
+  if (parts == 1) {
+    body(&call, 0);
+  } else {
+    team.run(body, &call);
+  }
+}
+
 // f(part) for every part, ascending within a thread.
 template <class F>
 void for_each_part(const Stream& stream, std::int64_t parts, F&& f) {
   for_each_range(stream, parts, [&](std::int64_t first, std::int64_t last, int) {
     for (std::int64_t part = first; part < last; ++part) f(part);
+  });
+}
+
+// The same, taken as the threads get on.
+template <class F>
+void for_each_part_taken(const Stream& stream, std::int64_t parts, F&& f) {
+  for_each_run(stream, parts, std::max<std::int64_t>(parts, 1), [&](Run run, Run, int) {
+    for (std::int64_t part = run.first; part < run.last; ++part) f(part);
   });
 }
 

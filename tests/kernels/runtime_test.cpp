@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,48 @@ TEST_P(Team, HandsOutEveryPartOnceInContiguousRuns) {
   }
 }
 
+TEST_P(Team, TakesEveryPartOnceInRunsThatKeepToTheirRow) {
+  Stream stream(GetParam().first, GetParam().second);
+  for (const std::int64_t row : {1, 5, 64, 1000}) {
+    for (const std::int64_t parts : {0, 1, 2, 7, 320, 1000}) {
+      std::vector<std::atomic<int>> visits(static_cast<std::size_t>(parts));
+      std::vector<host::Run> last(static_cast<std::size_t>(stream.threads()), host::Run{0, 0});
+      std::atomic<int> faults{0};
+      host::for_each_run(stream, parts, row, [&](host::Run run, host::Run before, int thread) {
+        host::Run& own = last[static_cast<std::size_t>(thread)];
+        if (run.first >= run.last || run.first / row != (run.last - 1) / row) ++faults;
+        if (before.first != own.first || before.last != own.last) ++faults;
+        own = run;
+        for (std::int64_t part = run.first; part < run.last; ++part) ++visits[static_cast<std::size_t>(part)];
+      });
+      EXPECT_EQ(faults.load(), 0) << parts << " parts in rows of " << row;
+      for (const auto& count : visits) EXPECT_EQ(count.load(), 1);
+    }
+  }
+}
+
+TEST_P(Team, OthersTakeWhatASlowThreadHasNotBegun) {
+  if (GetParam().first == 1) GTEST_SKIP() << "one thread has no others";
+  Stream stream(GetParam().first, GetParam().second);
+  constexpr std::int64_t kParts = 200;
+  std::atomic<std::int64_t> done{0};
+  std::atomic<bool> begun{false};
+  std::int64_t seen = 0, own = 0;
+  host::for_each_run(stream, kParts, kParts, [&](host::Run run, host::Run, int) {
+    const std::int64_t count = run.last - run.first;
+    if (!begun.exchange(true)) {  // the first run lasts until all the rest is done, or for ten seconds
+      own = count;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (done.load() < kParts - count && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      seen = done.load();
+    }
+    done += count;
+  });
+  EXPECT_GT(own, 0);
+  EXPECT_EQ(seen, kParts - own);
+  EXPECT_EQ(done.load(), kParts);
+}
+
 TEST_P(Team, SurvivesManyShortRoundsAndAMove) {
   Stream first(GetParam().first, GetParam().second);
   std::atomic<std::int64_t> sum{0};
@@ -61,7 +105,8 @@ TEST_P(Team, FlushesDenormalsInEveryThread) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Team,
                          testing::Values(std::pair{1, Stream::Waiting::sleep}, std::pair{2, Stream::Waiting::sleep},
-                                         std::pair{3, Stream::Waiting::spin_briefly}, std::pair{5, Stream::Waiting::sleep}));
+                                         std::pair{3, Stream::Waiting::spin_briefly},
+                                         std::pair{5, Stream::Waiting::sleep}));
 
 TEST(InstructionSet, MoreThanTheProcessorHasIsABug) {
   const host::InstructionSet best = host::best_instruction_set();

@@ -55,8 +55,9 @@ float probe(std::int64_t rounds) {
   return sum(total);
 }
 
-constexpr MatmulTable kTable = {kFewRows, kTileRows, ProductBody<DotEngine>::product, pack_rows_bf16,
-                                pack_columns_bf16};
+constexpr MatmulTable kTable = {
+    kFewRows,       kTileRows,        ProductBody<DotEngine>::block_rows, ProductBody<DotEngine>::product,
+    pack_rows_bf16, pack_columns_bf16};
 
 }  // namespace
 

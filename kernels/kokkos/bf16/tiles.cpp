@@ -140,26 +140,32 @@ void pack(float* packed, const ProductJob& job, std::int64_t first_row, std::int
   for (std::int64_t word = rows * units; word < whole_tiles(rows) * units; ++word) packed[word] = 0.0f;
 }
 
-void product(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats) {
-  TileRegisters tiles;
+// With a residual there is one piece of k.
+std::int64_t piece_units(const ProductJob& job) {
   const std::int64_t stored = bf16_units(job.inputs);
   const std::int64_t most = job.residual != nullptr ? stored : smaller(stored, kPieceUnits);
-  const std::int64_t fitting =
-      smaller(kBlockWords, workspace_floats) / (most > 0 ? most : 1) / (2 * kTile) * (2 * kTile);
-  const std::int64_t height = fitting > 0 ? fitting : kTile;
-  for (std::int64_t row = share.first_row; row < share.last_row; row += height) {
-    const std::int64_t rows = smaller(height, share.last_row - row);
-    for (std::int64_t unit = 0; unit < stored || unit == 0; unit += most > 0 ? most : 1) {
-      const std::int64_t units = smaller(most, stored - unit);
-      pack(workspace, job, row, rows, unit, units);
-      const bool go_on = unit > 0 || job.start == Start::from_output;
-      for (std::int64_t panel = share.first_panel; panel < share.last_panel; panel += 2) {
-        const float* first = job.panels + (panel * stored + unit) * kLanes;
-        const float* second = panel + 1 < share.last_panel ? first + stored * kLanes : nullptr;
-        for (std::int64_t r = 0; r < rows; r += 2 * kTile) {
-          const Corner corner{workspace + r * units, smaller(2 * kTile, rows - r), {first, second}, units};
-          output_corner(tiles, job, corner, row + r, panel, go_on);
-        }
+  return most > 0 ? most : 1;
+}
+
+std::int64_t block_rows(const ProductJob& job) {
+  const std::int64_t fitting = kBlockWords / piece_units(job) / (2 * kTile) * (2 * kTile);
+  return fitting > 0 ? fitting : kTile;
+}
+
+void product(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t) {
+  TileRegisters tiles;
+  const std::int64_t stored = bf16_units(job.inputs), most = piece_units(job);
+  const std::int64_t row = share.first_row, rows = share.last_row - row;
+  for (std::int64_t unit = 0; unit < stored || unit == 0; unit += most) {
+    const std::int64_t units = smaller(most, stored - unit);
+    if (!share.same_rows || units < stored) pack(workspace, job, row, rows, unit, units);
+    const bool go_on = unit > 0 || job.start == Start::from_output;
+    for (std::int64_t panel = share.first_panel; panel < share.last_panel; panel += 2) {
+      const float* first = job.panels + (panel * stored + unit) * kLanes;
+      const float* second = panel + 1 < share.last_panel ? first + stored * kLanes : nullptr;
+      for (std::int64_t r = 0; r < rows; r += 2 * kTile) {
+        const Corner corner{workspace + r * units, smaller(2 * kTile, rows - r), {first, second}, units};
+        output_corner(tiles, job, corner, row + r, panel, go_on);
       }
     }
   }
@@ -191,7 +197,7 @@ float probe(std::int64_t rounds) {
 }
 
 // Few rows and many run the same way; rows are best cut in whole tiles.
-constexpr MatmulTable kTable = {2 * kTile, kTile, product, pack_rows_bf16, pack_columns_bf16};
+constexpr MatmulTable kTable = {2 * kTile, kTile, block_rows, product, pack_rows_bf16, pack_columns_bf16};
 
 }  // namespace
 

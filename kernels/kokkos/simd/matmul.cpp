@@ -27,7 +27,8 @@ struct F32Engine {
   }
 };
 
-constexpr MatmulTable kTable = {kFewRows, kTileRows, ProductBody<F32Engine>::product, pack_rows, pack_columns};
+constexpr MatmulTable kTable = {
+    kFewRows, kTileRows, ProductBody<F32Engine>::block_rows, ProductBody<F32Engine>::product, pack_rows, pack_columns};
 
 }  // namespace
 

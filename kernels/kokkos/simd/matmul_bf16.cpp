@@ -31,8 +31,9 @@ struct ChainEngine {
   }
 };
 
-constexpr MatmulTable kTable = {kFewRows, kTileRows, ProductBody<ChainEngine>::product, pack_rows_bf16,
-                                pack_columns_bf16};
+constexpr MatmulTable kTable = {
+    kFewRows,       kTileRows,        ProductBody<ChainEngine>::block_rows, ProductBody<ChainEngine>::product,
+    pack_rows_bf16, pack_columns_bf16};
 
 }  // namespace
 

@@ -21,6 +21,7 @@ struct ProductJob {
 
 struct ProductShare {
   std::int64_t first_row, last_row, first_panel, last_panel;
+  bool same_rows;  // the thread's last share had the same rows, so that its workspace may hold them packed
 };
 
 // Panels of one thread to fill: panels [first_panel, last_panel) of `matrix` [rows, columns], row-major.
@@ -38,6 +39,8 @@ struct MatmulTable {
   // Up to so many rows the weights are streamed once past unpacked rows, and work is best cut by panels alone.
   std::int64_t few_rows;
   std::int64_t tile_rows;  // rows are best cut in multiples of this
+  // The most rows of a share with more than few_rows: their packed form stays in the second cache.
+  std::int64_t (*block_rows)(const ProductJob& job);
   void (*product)(const ProductJob& job, const ProductShare& share, float* workspace, std::int64_t workspace_floats);
   void (*pack_rows)(const PackJob& job);     // outputs are the rows of the matrix, columns are summed
   void (*pack_columns)(const PackJob& job);  // outputs are the columns of the matrix, rows are summed

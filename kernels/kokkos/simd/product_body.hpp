@@ -40,6 +40,12 @@ MAXPLUS_LANE std::int64_t pieces_of(std::int64_t extent, std::int64_t most) {
 template <class Engine>
 class ProductBody {
  public:
+  static std::int64_t block_rows(const ProductJob& job) {
+    const std::int64_t units = Engine::units(job.inputs), pieces = pieces_of(units, kPiece);
+    const std::int64_t piece = units < kLeastPiece ? kLeastPiece : (units + pieces - 1) / pieces;
+    return kBlockWords / (piece * kWords) / kTileRows * kTileRows;
+  }
+
   static void product(const ProductJob& job, const ProductShare& share, float* workspace,
                       std::int64_t workspace_floats) {
     const std::int64_t rows = share.last_row - share.first_row;
@@ -186,7 +192,7 @@ class ProductBody {
     std::int64_t a_stride = job.a_row_stride;
     if constexpr (!Engine::kRowsAsTheyAre) {
       a_stride = Engine::units(job.inputs) * kWords;
-      for (std::int64_t r = share.first_row; r < share.last_row; ++r) {
+      for (std::int64_t r = share.first_row; r < share.last_row && !share.same_rows; ++r) {
         Engine::pack_row(workspace + (r - share.first_row) * a_stride, job, r, 0, Engine::units(job.inputs));
       }
       a = workspace;
@@ -312,7 +318,8 @@ class ProductBody {
           kTilePanels == 2 && panel + 1 < block.last_panel && (full_width || width_of(job, panel + 1) == kLanes);
       const float* weights = panel_of(job, panel) + block.unit * kLanes;
       const std::int64_t step = pair ? 2 : 1;
-      const float* next = panel + step < block.last_panel ? weights + step * panel_words : weights;
+      // Behind the last panel of the share too, which the thread's next share often begins with.
+      const float* next = (panel + step) * kLanes < job.outputs ? weights + step * panel_words : weights;
       for (std::int64_t t = 0; t < cut.tiles; ++t) {
         const std::int64_t row = cut.begin(t), rows = cut.begin(t + 1) - row;
         const std::int64_t quarter = t % 4;  // four tiles prefetch the next piece between them
@@ -337,49 +344,67 @@ class ProductBody {
     }
   }
 
+  // The rows of a share, packed piece after piece: all of them, for later shares of the same rows, if they fit the
+  // second cache, else each piece in the place of the one before.
+  struct PackedRows {
+    float* at;
+    std::int64_t height;  // whole tiles
+    bool all, done;
+    float* piece(std::int64_t unit) const { return all ? at + height * unit * kWords : at; }
+  };
+
   // All pieces of k of one block of rows over panels [first_panel, last_panel).
-  static void all_pieces(const ProductJob& job, Block block, float* packed, bool full_width) {
+  static void all_pieces(const ProductJob& job, Block block, const PackedRows& packed, bool full_width) {
     const std::int64_t units = Engine::units(job.inputs), pieces = pieces_of(units, kPiece);
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       block.unit = units * piece / pieces;
       block.units = units * (piece + 1) / pieces - block.unit;
-      Engine::pack_tiles(packed, job, block.first_row, block.rows, block.unit, block.units);
+      float* at = packed.piece(block.unit);
+      if (!packed.done) Engine::pack_tiles(at, job, block.first_row, block.rows, block.unit, block.units);
       block.chain = piece > 0 || job.start == Start::from_output ? Chain::go_on : Chain::from_zero;
-      block_product(job, block, packed, full_width);
+      block_product(job, block, at, full_width);
     }
   }
 
   static void many_rows_product(const ProductJob& job, const ProductShare& share, float* workspace,
                                 std::int64_t workspace_floats) {
-    const std::int64_t units = Engine::units(job.inputs), pieces = pieces_of(units, kPiece);
-    const std::int64_t piece = units < kLeastPiece ? kLeastPiece : (units + pieces - 1) / pieces;
-    const std::int64_t block_rows = kBlockWords / (piece * kWords) / kTileRows * kTileRows;
-    const std::int64_t rows = share.last_row - share.first_row;
-    const std::int64_t row_blocks = (rows + block_rows - 1) / block_rows;
-    const std::int64_t height = ((rows + row_blocks - 1) / row_blocks + kTileRows - 1) / kTileRows * kTileRows;
-    float* packed = workspace;
-    float* sums = workspace + height * kPiece * kWords;
+    const std::int64_t row = share.first_row, rows = share.last_row - row, units = Engine::units(job.inputs);
+    const std::int64_t height = (rows + kTileRows - 1) / kTileRows * kTileRows;
+    const bool all = height * units * kWords <= 2 * kBlockWords;
+    PackedRows packed{workspace, height, all, all && share.same_rows};
+    if (job.residual == nullptr) {
+      const Block block{row,
+                        rows,
+                        share.first_panel,
+                        share.last_panel,
+                        0,
+                        0,
+                        job.output + row * job.output_stride + share.first_panel * kLanes,
+                        job.output_stride,
+                        kLanes,
+                        Chain::from_zero};
+      all_pieces(job, block, packed, false);
+      return;
+    }
     // With a residual the sums rest aside, since residual and output may be the same memory.
-    const std::int64_t aside = (workspace_floats - height * kPiece * kWords) / (height * kLanes);
-    const std::int64_t group = job.residual != nullptr ? aside : share.last_panel - share.first_panel;
-    for (std::int64_t row = share.first_row; row < share.last_row; row += height) {
-      const std::int64_t count = smaller(height, share.last_row - row);
-      for (std::int64_t panel = share.first_panel; panel < share.last_panel; panel += group) {
-        Block block{row, count, panel, smaller(panel + group, share.last_panel), 0, 0, nullptr, 0, 0, Chain::from_zero};
-        if (job.residual == nullptr) {
-          block.c = job.output + row * job.output_stride + panel * kLanes;
-          block.c_stride = job.output_stride;
-          block.c_panel_stride = kLanes;
-          all_pieces(job, block, packed, false);
-          continue;
-        }
-        block.c = sums;
-        block.c_stride = kLanes;
-        block.c_panel_stride = height * kLanes;
-        all_pieces(job, block, packed, true);
-        for (std::int64_t p = block.first_panel; p < block.last_panel; ++p) {
-          finish_rows(job, sums + (p - block.first_panel) * block.c_panel_stride, kLanes, row, count, p);
-        }
+    const std::int64_t words = height * (all ? units : kPiece) * kWords;
+    float* sums = workspace + words;
+    const std::int64_t group = (workspace_floats - words) / (height * kLanes);
+    for (std::int64_t panel = share.first_panel; panel < share.last_panel; panel += group) {
+      const Block block{row,
+                        rows,
+                        panel,
+                        smaller(panel + group, share.last_panel),
+                        0,
+                        0,
+                        sums,
+                        kLanes,
+                        height * kLanes,
+                        Chain::from_zero};
+      all_pieces(job, block, packed, true);
+      packed.done = all;
+      for (std::int64_t p = block.first_panel; p < block.last_panel; ++p) {
+        finish_rows(job, sums + (p - block.first_panel) * block.c_panel_stride, kLanes, row, rows, p);
       }
     }
   }
